@@ -1,0 +1,1 @@
+"""The shell: does, decides nothing. Configuration, wiring, the loop, adapters, words, command line."""

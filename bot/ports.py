@@ -1,0 +1,242 @@
+"""Outside systems as the shell needs them: small protocols in our words.
+
+Reads raise TransientError or PermanentError. Mutating calls raise PermanentError (refused), TransientError (refused for
+now, nothing happened) or OutcomeUnknown (the request may have been accepted). No other exception leaves an adapter.
+Adapters answer with the core's values; no library type passes this line.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from handlers.ports import Message
+from state.events import HumanEvent
+from state.orders import (
+    CordonNode,
+    CreatePool,
+    EvictPod,
+    InstallChart,
+    LabelNode,
+    RemovePool,
+    ReplaceWorker,
+    UncordonNode,
+    UpdateMaster,
+)
+from state.run import Run
+from state.snapshot import IksView, KubernetesView
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRef:
+    """A cluster as IKS knows it."""
+
+    id: str
+    name: str
+
+
+class Iks(Protocol):
+    """IBM Cloud Kubernetes Service."""
+
+    async def resolve(self, name_or_id: str) -> ClusterRef:
+        """Find the one cluster. PermanentError: CLUSTER_NOT_FOUND, CLUSTER_AMBIGUOUS (with ids)."""
+        ...
+
+    async def look(self, cluster_id: str) -> IksView: ...
+
+    async def update_master(self, order: UpdateMaster) -> None: ...
+
+    async def replace_worker(self, order: ReplaceWorker) -> None: ...
+
+    async def create_pool(self, order: CreatePool) -> str:
+        """The new pool's id."""
+        ...
+
+    async def remove_pool(self, order: RemovePool) -> None: ...
+
+
+class Kubernetes(Protocol):
+    """The API server of one cluster."""
+
+    async def look(self) -> KubernetesView: ...
+
+    async def label(self, order: LabelNode) -> None: ...
+
+    async def cordon(self, order: CordonNode) -> None: ...
+
+    async def uncordon(self, order: UncordonNode) -> None: ...
+
+    async def evict(self, order: EvictPod) -> None:
+        """201 and 404 are success. TransientError carries EVICTION_BLOCKED, EVICTION_THROTTLED or …_MISCONFIGURED."""
+        ...
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """Follow nodes and pods until cancelled, calling `changed` (cheap, may be called often) after each change."""
+        ...
+
+    def renew_access(self) -> None:
+        """Forget credentials and connections: the next call fetches a fresh kubeconfig, watches start anew."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class Helm(Protocol):
+    """The helm command."""
+
+    async def install(self, order: InstallChart, kubeconfig: bytes) -> None: ...
+
+    async def version(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands. `thread`: ts of its root, "" for a root."""
+
+    channel: str
+    ts: str
+    thread: str = ""
+
+
+class Chat(Protocol):
+    """Slack."""
+
+    async def post(self, channel: str, message: Message, *, key: str, thread: str = "") -> Place:
+        """Post a message that carries `key` as metadata, so that it can be found again."""
+        ...
+
+    async def update(self, place: Place, message: Message, *, key: str) -> None:
+        """Rewrite a message. PermanentError(SLACK_REFUSED, error=message_not_found …): post a new one."""
+        ...
+
+    async def whisper(self, channel: str, user: str, message: Message) -> None:
+        """Show something to one person only; falls back to a direct message."""
+        ...
+
+    async def find(self, channel: str, key: str, *, thread: str = "", since: datetime | None = None) -> Place | None:
+        """Look for a message of ours that carries `key`."""
+        ...
+
+    async def is_member(self, channel: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run with its place in the journal. `version` counts its transitions; `fence` its owners."""
+
+    run: Run
+    version: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class InboxEntry:
+    """A recorded event of a person. `id` is its place in the stream."""
+
+    id: str
+    event: HumanEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One transition to be stored: all of it or nothing.
+
+    Attributes:
+        stored: what it was decided on (expected version and fence).
+        run: what it shall be.
+        op: operation id made before the first try and reused for each, so that a lost reply cannot apply it twice.
+        log: what happened, flat JSON for the run's log (event type, actor, phase before and after, reasons).
+        wake_at: when the run is due again; None leaves no alarm.
+        taken: inbox entries that this transition consumed.
+    """
+
+    stored: StoredRun
+    run: Run
+    op: str
+    log: Mapping[str, object]
+    wake_at: datetime | None
+    taken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord:
+    """What is known of one of our messages. `ts` is "" between the intent to post it and the answer."""
+
+    channel: str
+    ts: str
+    digest: str
+    since: datetime
+    thread: str = ""
+
+
+class RunStore(Protocol):
+    """The journal. Each call has a deadline: TransientError(STORE_UNREACHABLE …) past it; RunConflict when overtaken."""
+
+    async def create(self, run: Run, event_id: str) -> str | None:
+        """Create a run unless its cluster has an active one; None when created, else that run's id.
+
+        The same event id creates once: a repeat returns None too.
+        """
+        ...
+
+    async def claim_cluster(self, stored: StoredRun, cluster_id: str) -> str | None:
+        """Bind a resolved IKS id to this run; None when it is ours, else the run that holds it under another name."""
+        ...
+
+    async def load(self, run_id: str) -> StoredRun | None: ...
+
+    async def apply(self, change: Change) -> StoredRun:
+        """Store a transition. RunConflict when version or fence moved on (somebody else owns or changed it)."""
+        ...
+
+    async def submit(self, run_id: str, event: HumanEvent) -> bool:
+        """Append to the inbox once per event id; False when there is no such run. Total deadline 2 s."""
+        ...
+
+    async def inbox(self, run_id: str) -> tuple[InboxEntry, ...]: ...
+
+    async def active(self, cluster: str) -> str | None: ...
+
+    async def recent(self, limit: int) -> tuple[StoredRun, ...]:
+        """Newest first, ended ones included."""
+        ...
+
+    async def actives(self) -> tuple[str, ...]:
+        """Ids of all runs that are not ended."""
+        ...
+
+    async def log(self, run_id: str, limit: int = 1000) -> tuple[Mapping[str, object], ...]:
+        """Oldest first; rows carry version, at and what `Change.log` said."""
+        ...
+
+    async def messages(self, run_id: str) -> Mapping[str, MessageRecord]: ...
+
+    async def put_message(self, run_id: str, key: str, record: MessageRecord) -> None: ...
+
+
+class Ownership(Protocol):
+    """Which runs this replica owns (lease per replica, fence per run)."""
+
+    async def take(self, run_id: str) -> StoredRun | None:
+        """Become (or stay) the owner when nobody alive is; the run with our fence, else None."""
+        ...
+
+    async def release(self, run_id: str) -> None: ...
+
+    def holds(self, margin_seconds: float) -> bool:
+        """Whether our lease is good for at least that long, by the monotonic clock, without asking anybody."""
+        ...
+
+    async def still_owns(self, stored: StoredRun) -> bool:
+        """Last look before a mutating call: the lease renewed just now, and the run's fence still ours."""
+        ...
+
+    async def due(self) -> tuple[str, ...]:
+        """Runs with an inbox entry or a passed alarm (or ownerless ones), as far as they are ours to work on."""
+        ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """UTC, aware."""
+        ...

@@ -1,0 +1,207 @@
+"""Why: blockers, waits, failures, news and card lines as codes with facts.
+
+Sentences are made in `bot/messages` only; tests key on codes. A fact is a string, an integer or a tuple of strings,
+named by what it is. Codes are grouped by who reads them; values are stable, since they are stored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+Fact = str | int | tuple[str, ...]
+
+
+class Code(StrEnum):
+    """Every reason of the product. Facts in brackets."""
+
+    # --- preflight: what forbids or warns
+    NOT_IKS = "not-iks"  # [offering] OpenShift or something else
+    NOT_VPC = "not-vpc"  # [provider]
+    WRONG_MINOR = "wrong-minor"  # [version, wanted]
+    WORKER_TOO_OLD = "worker-too-old"  # [worker, version]
+    MASTER_BUSY = "master-busy"  # [state, status, health]
+    MASTER_BLOCKED = "master-blocked"  # [state, status] update_cancelled, update_failed, broken webhook …
+    NO_GPU_WORKERS = "no-gpu-workers"
+    NO_TARGET_YET = "no-target-yet"  # [minor] no such version is offered: only prepare
+    AUTOSCALER = "autoscaler"  # [addon, version, range] or [pools]
+    ADDON_RANGE = "addon-range"  # [addon, version, range]
+    REBALANCE_OFF = "rebalance-off"  # [pool]
+    POOL_SHORT = "pool-short"  # [pool, have, want]
+    POOL_LABELS = "pool-labels"  # [pool, labels] opt-out labels on a pool
+    MIXED_OS = "mixed-os"  # [systems]
+    TAINT_NOT_TOLERATED = "taint-not-tolerated"  # [node, taint]
+    FOREIGN_OPERATOR = "foreign-operator"  # [what]
+    RELEASE_ELSEWHERE = "release-elsewhere"  # [release, namespace, version] adopted
+    RELEASE_STUCK = "release-stuck"  # [release, namespace, status, minutes]
+    RELEASE_FAILED = "release-failed"  # [release, namespace, version]
+    RELEASES_MANY = "releases-many"  # [releases]
+    CHART_UNTESTED = "chart-untested"  # [version, low, high]
+    OPERATOR_LABELLED_NODE_DIRTY = "operator-node-dirty"  # [node, what] operand or deploy key on an opted-out node
+    MISSING_RIGHTS = "missing-rights"  # [rights]
+    NODE_WORKER_MISMATCH = "node-worker-mismatch"  # [worker, node]
+    GPU_LABEL_WITHOUT_GPU = "gpu-label-without-gpu"  # [worker, flavor]
+    NOT_NVIDIA = "not-nvidia"  # [worker, flavor]
+    ALREADY_CORDONED = "already-cordoned"  # [node, by]
+    WORKER_UNHEALTHY = "worker-unhealthy"  # [worker, state, health, message]
+    PDB_BLOCKS = "pdb-blocks"  # [pod, budget, allowed]
+    SINGLE_REPLICA = "single-replica"  # [workload]
+    ALREADY_MIGRATED = "already-migrated"  # every GPU worker runs the target
+    HALF_DONE = "half-done"  # [what] traces of a migration without a run record
+    OTHER_RUN_IN_CLUSTER = "other-run-in-cluster"  # [run, instance]
+    MODE_OBSERVE = "mode-observe"  # nothing mutating leaves the product
+
+    # --- consent: what blocks a worker's card until a human agrees
+    BARE_PODS = "bare-pods"  # [pods]
+    EMPTY_DIR = "empty-dir"  # [pods]
+    JOBS_RUNNING = "jobs-running"  # [pods]
+    HOST_LOCAL = "host-local"  # [pods]
+
+    # --- waits
+    WAIT_LABELS = "wait-labels"  # [nodes]
+    WAIT_OPERATOR_PODS = "wait-operator-pods"  # [pods]
+    WAIT_RELEASE = "wait-release"  # [release, status]
+    WAIT_NODE_CLEAN = "wait-node-clean"  # [node, what]
+    WAIT_MASTER = "wait-master"  # [version, status]
+    WAIT_API_VERSION = "wait-api-version"  # [iks, api]
+    WAIT_POOL_WORKERS = "wait-pool-workers"  # [pool, have, want]
+    WAIT_WORKER = "wait-worker"  # [worker, state, message]
+    WAIT_OLD_WORKER_GONE = "wait-old-worker-gone"  # [worker, state]
+    WAIT_SUCCESSOR = "wait-successor"  # [pool, worker]
+    WAIT_NODE_READY = "wait-node-ready"  # [worker, node]
+    WAIT_GPUS = "wait-gpus"  # [node, stage, detail] see readiness stages
+    WAIT_STABLE = "wait-stable"  # [node, seconds]
+    WAIT_PODS_GONE = "wait-pods-gone"  # [node, pods]
+    WAIT_CORDON = "wait-cordon"  # [node]
+    WAIT_WORKLOADS = "wait-workloads"  # [workloads]
+    WAIT_POOL_GONE = "wait-pool-gone"  # [pool, workers]
+    WAIT_OTHER_STEP = "wait-other-step"  # [step]
+    WAIT_SETTLE = "wait-settle"  # [order] outcome unknown, looking
+    WAIT_APPROVAL = "wait-approval"  # [step]
+    EVICTION_BLOCKED = "eviction-blocked"  # [pods, budget, allowed]
+    EVICTION_THROTTLED = "eviction-throttled"  # [pod, seconds]
+    EVICTION_MISCONFIGURED = "eviction-misconfigured"  # [pod] two budgets
+    PAUSED = "paused"  # [by]
+
+    # --- readiness stages of one GPU node (facts of WAIT_GPUS: node, stage, detail) are in state/readiness.py
+
+    # --- failures
+    DEADLINE = "deadline"  # [step, minutes] with the last wait as `cause` and its facts
+    PROVISION_FAILED = "provision-failed"  # [worker, message]
+    STRANGER = "stranger"  # [workers] successors nobody of us ordered
+    POSSIBLE_DOUBLE = "possible-double"  # [workers, worker]
+    NOT_STARTED = "not-started"  # [order, attempts]
+    ORDER_REFUSED = "order-refused"  # [order, status, code, message, incident]
+    CORDON_LIFTED = "cordon-lifted"  # [node, by]
+    NEW_PODS = "new-pods"  # [node, pods]
+    FACTS_CHANGED = "facts-changed"  # [step]
+    MASTER_NOT_THERE = "master-not-there"  # [version, target]
+    LAST_GPU_WORKER = "last-gpu-worker"  # [worker] nothing else can take the workloads
+    OLD_NODE_UNLABELLED = "old-node-unlabelled"  # [node] a pre-target GPU node without opt-out labels
+    OPERAND_ON_OLD_NODE = "operand-on-old-node"  # [node, pod] alarm
+    SUCCESSOR_OPTED_OUT = "successor-opted-out"  # [node, labels]
+    SUCCESSOR_WRONG_MINOR = "successor-wrong-minor"  # [worker, version]
+    REJECTED = "rejected"  # [by, step]
+    PODS_WOULD_NOT_FIT = "pods-would-not-fit"  # [pods]
+    OTHERS_UNREADY = "others-unready"  # [nodes]
+
+    # --- access
+    IKS_UNREACHABLE = "iks-unreachable"  # [status, detail]
+    IKS_REFUSED = "iks-refused"  # [status, code, message, incident]
+    IKS_BUSY = "iks-busy"  # [status, code, message, incident]
+    IKS_LOGIN = "iks-login"  # [code, message]
+    CLUSTER_NOT_FOUND = "cluster-not-found"  # [cluster, code, message, incident]
+    CLUSTER_AMBIGUOUS = "cluster-ambiguous"  # [cluster, ids]
+    API_UNREACHABLE = "api-unreachable"  # [detail]
+    API_REFUSED = "api-refused"  # [status, message]
+    API_LOGIN = "api-login"  # [status]
+    HELM_FAILED = "helm-failed"  # [exit, detail]
+    HELM_MISSING = "helm-missing"  # [path]
+    STORE_UNREACHABLE = "store-unreachable"  # [detail]
+    STORE_REFUSED = "store-refused"  # [detail]
+    STORE_REWOUND = "store-rewound"  # [known, found]
+    SLACK_UNREACHABLE = "slack-unreachable"  # [error]
+    SLACK_REFUSED = "slack-refused"  # [error]
+    UNEXPECTED = "unexpected"  # [where, what] a bug of ours, caught at the top of a task
+
+    # --- answers to one person
+    RECORDED = "recorded"  # the click or command is in the inbox
+    NOT_RECORDED = "not-recorded"  # press again
+    ALREADY_DECIDED = "already-decided"  # [by, at, decision]
+    STALE_CARD = "stale-card"  # an older revision
+    UNKNOWN_CARD = "unknown-card"
+    NOT_APPROVER = "not-approver"  # [user]
+    NOT_OPERATOR = "not-operator"  # [user]
+    WRONG_TEAM = "wrong-team"
+    UNKNOWN_CLUSTER = "unknown-cluster"  # [cluster, known]
+    UNKNOWN_COMMAND = "unknown-command"  # [word, suggestion]
+    MISSING_CLUSTER = "missing-cluster"  # [command, known]
+    NO_RUN = "no-run"  # [cluster]
+    NO_SUCH_RUN = "no-such-run"  # [run]
+    RUN_EXISTS = "run-exists"  # [run, cluster, phase]
+    NOT_IN_CHANNEL = "not-in-channel"  # [channel]
+    NOTHING_TO_DO = "nothing-to-do"  # [command, phase]
+    STARTED_LOOKING = "started-looking"  # [cluster]
+
+    # --- news, told once
+    PLAN_READY = "plan-ready"
+    RUN_BEGAN = "run-began"  # [by]
+    NODE_READY = "node-ready"  # [worker, node, version]
+    GPUS_READY = "gpus-ready"  # [worker, node, gpus]
+    GPUS_LOST = "gpus-lost"  # [worker, node, detail]
+    WORKLOADS_RECOVERED = "workloads-recovered"  # [workloads, after]
+    WORKLOAD_UNRECOVERED = "workload-unrecovered"  # [workload, have, want]
+    STEP_DONE = "step-done"  # [step, seconds]
+    STEP_STUCK = "step-stuck"  # [step] with cause
+    STEP_FAILED = "step-failed"  # [step] with cause
+    OLD_NODE_LABELLED = "old-node-labelled"  # [node]
+    UNCORDONED = "uncordoned"  # [node]
+    UNLABELLED = "unlabelled"  # [node]
+    LABELS_KEPT = "labels-kept"  # [nodes]
+    TEMPORARY_POOL_LEFT = "temporary-pool-left"  # [pool]
+    PREPARED = "prepared"
+    MIGRATION_DONE = "migration-done"
+    RUN_ABORTED = "run-aborted"  # [by]
+    DECIDED = "decided"  # [by, decision, step]
+    ADOPTED = "adopted"  # [order] effect found by looking
+    DCGM_FOUND = "dcgm-found"  # [pods]
+    DCGM_MISSING = "dcgm-missing"
+    NEXT_STEPS = "next-steps"
+
+    # --- lines of cards and plans
+    CARD_PLAN = "card-plan"  # [steps]
+    CARD_MASTER = "card-master"  # [from, to]
+    CARD_NO_ROLLBACK = "card-no-rollback"
+    CARD_POOL = "card-pool"  # [pool, flavor, zone, size]
+    CARD_COST = "card-cost"  # [pool]
+    CARD_REMOVE_POOL = "card-remove-pool"  # [pool, workers]
+    CARD_WORKER = "card-worker"  # [worker, node, flavor, gpus]
+    CARD_CLOSE_OLD = "card-close-old"  # [nodes]
+    CARD_PODS_MOVE = "card-pods-move"  # [pods]
+    CARD_PODS_PENDING = "card-pods-pending"  # [pods] no free GPU elsewhere: wait until the successor is ready
+    CARD_DELETED_FOR_GOOD = "card-deleted-for-good"  # [worker]
+    CARD_NOTHING_HAPPENS = "card-nothing-happens"  # until somebody answers
+    CARD_CHANGED = "card-changed"  # [what] since the last card
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A code with its facts. `cause`: the reason behind it, if any."""
+
+    code: Code
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    cause: "Reason | None" = None
+
+    def text(self, name: str) -> str:
+        """A fact as text, "" when absent; tuples are joined by comma."""
+        value = self.facts.get(name, "")
+        return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+    def __str__(self) -> str:
+        facts = " ".join(f"{key}={value}" for key, value in self.facts.items())
+        tail = f" <- {self.cause}" if self.cause else ""
+        return f"{self.code.value}[{facts}]{tail}"
+
+
+def reason(code: Code, cause: Reason | None = None, **facts: Fact) -> Reason:
+    """Short form of Reason(code, facts, cause)."""
+    return Reason(code, facts, cause)
