@@ -1,0 +1,62 @@
+"""The scheduler's decision against situations recorded from kube-scheduler v1.36.2."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.controllers.placement import Placed, Refused, World, place
+from sandbox.controllers.volumes import Storage
+
+Json = dict[str, Any]
+
+SITUATIONS = json.loads((Path(__file__).parent / "test_controllers_scheduling.json").read_text(encoding="utf-8"))
+
+
+def _node(row: Json) -> Json:
+    spec = {key: row[key] for key in ("taints", "unschedulable") if key in row}
+    allocatable = {"memory": "64Gi", **row["allocatable"]}
+    meta = {"name": row["name"], "labels": row.get("labels", {})}
+    return {"metadata": meta, "spec": spec, "status": {"allocatable": allocatable}}
+
+
+def _pod(row: Json, node: str | None) -> Json:
+    spec = dict(row["spec"])
+    container: Json = {"name": "c", "image": "i", "resources": {"limits": spec.pop("limits")}}
+    if "hostPort" in row:
+        container["ports"] = [{"hostPort": row["hostPort"], "containerPort": 80}]
+    meta = {"name": row["name"], "namespace": "n", "uid": row["name"], "labels": row.get("labels", {})}
+    return {"metadata": meta, "spec": {**spec, "nodeName": node, "containers": [container]}, "status": {}}
+
+
+def _storage(row: Json) -> Storage:
+    parts = row.get("storage", {})
+    claim, volume, late = parts.get("claim"), parts.get("volume"), parts.get("class")
+    return Storage(
+        claims={} if claim is None else {"n/data": {"metadata": {}, "spec": claim}},
+        volumes={} if volume is None else {"pv": {"metadata": {"labels": volume.get("labels", {})}, **volume}},
+        classes={} if late is None else {"late": late},
+    )
+
+
+def _waiting(situation: Json) -> list[Json]:
+    """The pods that were refused last; all others are bound."""
+    return [row for row in situation["pods"] if row["message"]]
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one["situation"])
+def test_given_a_recorded_cluster_when_a_pod_is_placed_then_the_answer_is_the_recorded_one(situation: Json) -> None:
+    waiting = _waiting(situation)
+    rows = {row["name"]: _pod(row, row["node"]) for row in situation["pods"]}
+    chosen = waiting[0] if waiting else situation["pods"][0]
+    rows[chosen["name"]]["spec"]["nodeName"] = None
+    world = World(tuple(map(_node, situation["nodes"])), tuple(rows.values()), _storage(situation))
+
+    answer = place(rows[chosen["name"]], world)
+
+    if chosen["message"]:
+        assert isinstance(answer, Refused)
+        assert answer.message == chosen["message"]
+    else:
+        assert answer == Placed(chosen["node"])
