@@ -12,6 +12,7 @@ from typing import Protocol
 
 from handlers.ports import Message
 from state.events import HumanEvent
+from state.journal import Change, InboxEntry, MessageRecord, StoredRun
 from state.orders import (
     CordonNode,
     CreatePool,
@@ -25,6 +26,22 @@ from state.orders import (
 )
 from state.run import Run
 from state.snapshot import IksView, KubernetesView
+
+__all__ = [
+    "Change",
+    "Chat",
+    "Clock",
+    "ClusterRef",
+    "Helm",
+    "Iks",
+    "InboxEntry",
+    "Kubernetes",
+    "MessageRecord",
+    "Ownership",
+    "Place",
+    "RunStore",
+    "StoredRun",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,57 +137,8 @@ class Chat(Protocol):
     async def is_member(self, channel: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run with its place in the journal. `version` counts its transitions; `fence` its owners."""
-
-    run: Run
-    version: int
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class InboxEntry:
-    """A recorded event of a person. `id` is its place in the stream."""
-
-    id: str
-    event: HumanEvent
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One transition to be stored: all of it or nothing.
-
-    Attributes:
-        stored: what it was decided on (expected version and fence).
-        run: what it shall be.
-        op: operation id made before the first try and reused for each, so that a lost reply cannot apply it twice.
-        log: what happened, flat JSON for the run's log (event type, actor, phase before and after, reasons).
-        wake_at: when the run is due again; None leaves no alarm.
-        taken: inbox entries that this transition consumed.
-    """
-
-    stored: StoredRun
-    run: Run
-    op: str
-    log: Mapping[str, object]
-    wake_at: datetime | None
-    taken: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MessageRecord:
-    """What is known of one of our messages. `ts` is "" between the intent to post it and the answer."""
-
-    channel: str
-    ts: str
-    digest: str
-    since: datetime
-    thread: str = ""
-
-
 class RunStore(Protocol):
-    """The journal. Each call has a deadline: TransientError(STORE_UNREACHABLE …) past it; RunConflict when overtaken."""
+    """The journal. Each call has a deadline: TransientError (STORE_…) past it; RunConflict when overtaken."""
 
     async def create(self, run: Run, event_id: str) -> str | None:
         """Create a run unless its cluster has an active one; None when created, else that run's id.
