@@ -118,7 +118,10 @@ class Code(StrEnum):
     HELM_MISSING = "helm-missing"  # [path]
     STORE_UNREACHABLE = "store-unreachable"  # [detail]
     STORE_REFUSED = "store-refused"  # [detail]
-    STORE_REWOUND = "store-rewound"  # [known, found]
+    STORE_REWOUND = "store-rewound"  # [run, known, found] the journal lost versions that we had seen
+    STORE_UNREADABLE = "store-unreadable"  # [what] written by a newer version of this product, or damaged
+    STORE_OVERTAKEN = "store-overtaken"  # [run, what, known, found] somebody else owns or changed it
+    REPLICA_SUPERSEDED = "replica-superseded"  # [replica, epoch, found] another process runs under our name
     SLACK_UNREACHABLE = "slack-unreachable"  # [error]
     SLACK_REFUSED = "slack-refused"  # [error]
     UNEXPECTED = "unexpected"  # [where, what] a bug of ours, caught at the top of a task
