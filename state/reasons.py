@@ -144,6 +144,9 @@ class Code(StrEnum):
     NOT_IN_CHANNEL = "not-in-channel"  # [channel]
     NOTHING_TO_DO = "nothing-to-do"  # [command, phase]
     STARTED_LOOKING = "started-looking"  # [cluster]
+    EXTRA_WORDS = "extra-words"  # [command, words]
+    STOPPED_ALL = "stopped-all"  # [clusters, refused]
+    NOTHING_RUNS = "nothing-runs"
 
     # --- news, told once
     PLAN_READY = "plan-ready"
