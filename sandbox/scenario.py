@@ -121,7 +121,7 @@ def load(name: str, speed: float = 1.0) -> Scenario:
     return Scenario(
         name=raw["name"],
         title=raw["title"],
-        clusters=tuple(_cluster(row) for row in raw["clusters"]),
+        clusters=(*_borrowed(raw), *(_cluster(row) for row in raw.get("clusters", ()))),
         people=tuple(Person(**row) for row in raw.get("people", defaults["people"])),
         versions=tuple(raw.get("versions", defaults["versions"])),
         master_builds={**defaults["master_builds"], **raw.get("master_builds", {})},
@@ -130,6 +130,11 @@ def load(name: str, speed: float = 1.0) -> Scenario:
         channel=raw.get("channel", "gpu-migrations"),
         speed=speed,
     )
+
+
+def _borrowed(raw: dict[str, Any]) -> tuple[ClusterSeed, ...]:
+    """Clusters that the file takes from other scenarios (`clusters_of: [name, …]`)."""
+    return tuple(cluster for name in raw.get("clusters_of", ()) for cluster in load(name).clusters)
 
 
 def _cluster(row: dict[str, Any]) -> ClusterSeed:
