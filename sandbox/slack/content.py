@@ -83,7 +83,6 @@ def bot_profile() -> dict[str, Any]:
         "name": identity.BOT_NAME,
         "updated": 1,
         "app_id": identity.APP_ID,
-        "user_id": identity.BOT_USER,
         "icons": dict.fromkeys(("image_36", "image_48", "image_72"), ""),
         "team_id": identity.TEAM_ID,
     }

@@ -48,10 +48,10 @@ class Triggers:
         self._urls: dict[str, ResponseUrl] = {}
         self._numbers = itertools.count(100_000_000_000)
 
-    def issue(self, user: str, view_id: str = "") -> str:
+    def issue(self, user: str, view_id: str = "", life: float = TRIGGER_LIFE) -> str:
         """A trigger id for one interaction of `user`."""
         trigger_id = f"{next(self._numbers)}.{next(self._numbers)}.{secrets.token_hex(16)}"
-        self._triggers[trigger_id] = Trigger(user, self._clock() + TRIGGER_LIFE, view_id)
+        self._triggers[trigger_id] = Trigger(user, self._clock() + life, view_id)
         return trigger_id
 
     def spend(self, trigger_id: str) -> Trigger:

@@ -43,12 +43,12 @@ class SlackServer:
     def __init__(self, scenario: Scenario, journal: Journal, faults: Faults) -> None:
         self._faults = faults
         self.workspace = Workspace(scenario)
-        triggers = Triggers()
+        self.triggers = Triggers()
         self.sockets = Sockets()
         delivery = Delivery(self.sockets)
-        self._interactions = Interactions(self.workspace, triggers, delivery, journal)
-        self._api = WebApi(self.workspace, triggers, self.sockets, journal)
-        views = ViewInteractions(self.workspace, triggers, delivery, journal)
+        self._interactions = Interactions(self.workspace, self.triggers, delivery, journal)
+        self._api = WebApi(self.workspace, self.triggers, self.sockets, journal)
+        views = ViewInteractions(self.workspace, self.triggers, delivery, journal)
         self._page = Page(self.workspace)
         self._acts = PageActs(self.workspace, self._interactions, views)
         self.switches = Switches(self.workspace, self._api, self.sockets, delivery)

@@ -65,6 +65,10 @@ class Sockets:
     def count(self) -> int:
         return len(self._open)
 
+    def ids(self) -> tuple[str, ...]:
+        """Which sockets are open, oldest first."""
+        return tuple(socket.id for socket in self._open)
+
     def ticket(self) -> str:
         """A one-time ticket for the next connection."""
         now = time.monotonic()

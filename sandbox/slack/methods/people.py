@@ -84,7 +84,8 @@ def team_info(call: Call) -> Answer:
 def bot_info(call: Call) -> Answer:
     if call.text("bot", identity.BOT_ID) != identity.BOT_ID:
         raise SlackError("bot_not_found")
-    return {"bot": {key: value for key, value in bot_profile().items() if key != "team_id"}}
+    profile = {key: value for key, value in bot_profile().items() if key != "team_id"}
+    return {"bot": {**profile, "user_id": identity.BOT_USER}}
 
 
 def _approvers(call: Call) -> list[str]:
