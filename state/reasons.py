@@ -175,7 +175,7 @@ class Code(StrEnum):
 
     # --- lines of cards and plans
     CARD_PLAN = "card-plan"  # [steps]
-    CARD_MASTER = "card-master"  # [from, to]
+    CARD_MASTER = "card-master"  # [version, target]
     CARD_NO_ROLLBACK = "card-no-rollback"
     CARD_POOL = "card-pool"  # [pool, flavor, zone, size]
     CARD_COST = "card-cost"  # [pool]

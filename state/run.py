@@ -48,6 +48,7 @@ class StepKind(StrEnum):
     REPLACE_WORKER = "replace-worker"
     REMOVE_TEMPORARY_POOL = "remove-temporary-pool"
     VERIFY_MIGRATION = "verify-migration"
+    UNDO = "undo"
 
 
 class StepPhase(StrEnum):
@@ -67,7 +68,7 @@ class StepRun:
     """One chapter of the guide for one target.
 
     Attributes:
-        key: unique in the run: kind, or kind/worker id.
+        key: unique in the run: kind, or kind/worker id. after: keys that have to be done first.
         worker_id, pool_id, node: the target, where there is one.
         queue: orders decided and not given yet; the first one is next.
         note: what it waits for, is blocked by, or failed of; spoken when it changes.
@@ -79,6 +80,7 @@ class StepRun:
 
     key: str
     kind: StepKind
+    after: tuple[str, ...] = ()
     phase: StepPhase = StepPhase.DUE
     worker_id: str = ""
     pool_id: str = ""
@@ -225,7 +227,7 @@ class Run:
         warnings: what a human should know.
         cordons: node uid -> worker id of cordons this run set.
         labelled: node uids whose opt-out labels this run set.
-        healthy_since: worker id -> since when its GPUs look good without a dip.
+        healthy_since: worker id -> since when its GPUs look good without a dip. dips: since when they do not again.
         notes: told once each, oldest first.
         stranger: a successor-like worker that nobody of us ordered.
         asked: how many approvals were opened so far (ids count up).
@@ -254,9 +256,9 @@ class Run:
     cordons: Mapping[str, str] = field(default_factory=dict)
     labelled: tuple[str, ...] = ()
     healthy_since: Mapping[str, datetime] = field(default_factory=dict)
+    dips: Mapping[str, datetime] = field(default_factory=dict)
     trouble: Reason | None = None
     trouble_since: datetime | None = None
-    looked_at: datetime | None = None
     asked: int = 0
     ops: int = 0
     ended_at: datetime | None = None

@@ -1,0 +1,167 @@
+"""Make a plan: snapshot and policy → baseline, ordered steps, blockers and warnings.
+
+Several GPU workers: one after the other (guide, example 2). A single one: a temporary pool takes its work meanwhile
+(example 1). The newest supported patch of the target minor is fixed here and never a literal (IKS sheet 0.6); without one
+only `prepare` is possible. Half-done migrations are found by looking: what is already so is skipped by each step's
+`verify`, and the plan says what was found.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from state import preflight
+from state.gpu_workers import advertised, expected_gpus, gpu_workers, old_gpu_workers
+from state.opt_out import OPERANDS
+from state.reasons import Code, Reason, reason
+from state.run import (
+    Baseline,
+    BaselineWorkload,
+    Goal,
+    GpuWorker,
+    Run,
+    StepKind,
+    StepRun,
+    TemporaryPool,
+)
+from state.snapshot import Snapshot, Worker
+from state.versions import KubeVersion, runs_minor
+
+TEMPORARY: Final = "temp-gpu-"
+"""Prefix of temporary pools, ours and the guide's own `temp-gpu-pool`."""
+
+
+def plan(run: Run, snapshot: Snapshot) -> Run:
+    """Fill in everything that planning decides. The phase is the machine's business."""
+    policy = run.policy
+    target = newest_patch(snapshot, policy.target_minor)
+    found = replace(
+        run,
+        cluster_id=snapshot.iks.cluster_id,
+        cluster_name=snapshot.iks.cluster_name,
+        target_version=target,
+        baseline=baseline(snapshot),
+        temporary_pool=_left_over_pool(snapshot) or run.temporary_pool,
+        blockers=_blockers(run, snapshot, target),
+        warnings=preflight.warnings(snapshot, policy) + _half_done(snapshot, policy.target_minor),
+    )
+    return replace(found, steps=_steps(found, snapshot))
+
+
+def newest_patch(snapshot: Snapshot, minor: str) -> str:
+    """`1.36.3`: the newest patch of `minor` that IKS offers and still supports; "" when there is none."""
+    offered = [
+        KubeVersion(v.major, v.minor, v.patch)
+        for v in snapshot.iks.versions
+        if f"{v.major}.{v.minor}" == minor and not _ended(v.end_of_service, snapshot)
+    ]
+    return str(max(offered)) if offered else ""
+
+
+def _ended(end_of_service: str, snapshot: Snapshot) -> bool:
+    """Whether a date such as 2026-11-01T12:00:00+0000 lies in the past; text compares as dates do."""
+    return bool(end_of_service) and end_of_service[:10] <= snapshot.at.date().isoformat()
+
+
+def baseline(snapshot: Snapshot) -> Baseline:
+    """Fix who and what belongs to the run (B018)."""
+    members = tuple(_member(snapshot, w) for w in gpu_workers(snapshot) if not _temporary(w.pool_name))
+    pools = {m.pool_id for m in members}
+    ids = {w.id for w in gpu_workers(snapshot)}
+    return Baseline(
+        taken_at=snapshot.at,
+        workers=members,
+        workloads=tuple(
+            BaselineWorkload(w.owner, w.desired, w.available, w.gpus)
+            for w in snapshot.kubernetes.workloads
+            if w.available > 0 and not w.finished
+        ),
+        pool_sizes={p.id: p.size for p in snapshot.iks.pools if p.id in pools},
+        pool_workers={pool: tuple(w.id for w in snapshot.workers_in(pool)) for pool in sorted(pools)},
+        pending=tuple(p.uid for p in snapshot.kubernetes.pods if p.gpus and p.phase == "Pending"),
+        others=tuple(w.id for w in snapshot.iks.workers if w.id not in ids and w.state != "deleted"),
+        master_version=snapshot.iks.master.version,
+    )
+
+
+def _temporary(pool_name: str) -> bool:
+    return pool_name.startswith(TEMPORARY)
+
+
+def _member(snapshot: Snapshot, worker: Worker) -> GpuWorker:
+    node = snapshot.node_of(worker.id)
+    return GpuWorker(
+        worker_id=worker.id,
+        pool_id=worker.pool_id,
+        pool_name=worker.pool_name,
+        flavor=worker.flavor,
+        zone=worker.zone,
+        node=node.name if node else "",
+        node_uid=node.uid if node else "",
+        version=worker.version,
+        gpus=expected_gpus(worker.flavor, advertised(node)),
+        cordoned=node.unschedulable if node else False,
+    )
+
+
+def _left_over_pool(snapshot: Snapshot) -> TemporaryPool | None:
+    """A temporary pool that an earlier, lost migration made."""
+    pools = [p for p in snapshot.iks.pools if _temporary(p.name) and p.state not in ("deleted", "deleting")]
+    return TemporaryPool(pools[0].name, pools[0].id) if pools else None
+
+
+def _blockers(run: Run, snapshot: Snapshot, target: str) -> tuple[Reason, ...]:
+    found = list(preflight.blockers(snapshot, run.policy))
+    if not target and run.goal is Goal.MIGRATE and not runs_minor(snapshot.iks.master.version, run.policy.target_minor):
+        found.append(reason(Code.NO_TARGET_YET, minor=run.policy.target_minor))
+    if found:
+        return tuple(found)
+    return (reason(Code.MODE_OBSERVE, cluster=run.cluster),) if run.policy.observe else ()
+
+
+def _half_done(snapshot: Snapshot, target_minor: str) -> tuple[Reason, ...]:
+    """Traces of a migration that somebody began (B085): the plan goes on from there."""
+    found: list[str] = []
+    if runs_minor(snapshot.iks.master.version, target_minor):
+        found.append(f"control plane {snapshot.iks.master.version}")
+    workers = gpu_workers(snapshot)
+    found += [f"{w.id} {w.version}" for w in workers if runs_minor(w.version, target_minor)]
+    found += [p.name for p in snapshot.iks.pools if _temporary(p.name)]
+    nodes = (snapshot.node_of(w.id) for w in old_gpu_workers(snapshot, target_minor))
+    found += [f"{n.name} {OPERANDS}=false" for n in nodes if n is not None and n.labels.get(OPERANDS) == "false"]
+    return (reason(Code.HALF_DONE, what=tuple(found)),) if found else ()
+
+
+def _steps(run: Run, snapshot: Snapshot) -> tuple[StepRun, ...]:
+    kinds = [StepRun(StepKind.LABEL_NODES.value, StepKind.LABEL_NODES)]
+    kinds.append(StepRun(StepKind.INSTALL_OPERATOR.value, StepKind.INSTALL_OPERATOR))
+    if run.goal is Goal.MIGRATE:
+        kinds.append(StepRun(StepKind.UPDATE_MASTER.value, StepKind.UPDATE_MASTER))
+        kinds += _worker_steps(run, snapshot)
+        kinds.append(StepRun(StepKind.VERIFY_MIGRATION.value, StepKind.VERIFY_MIGRATION))
+    return _chained(kinds)
+
+
+def _worker_steps(run: Run, snapshot: Snapshot) -> list[StepRun]:
+    old = [w for w in old_gpu_workers(snapshot, run.policy.target_minor) if not _temporary(w.pool_name)]
+    alone = len(gpu_workers(snapshot)) == 1
+    temporary = run.temporary_pool is not None or (alone and bool(old))
+    steps: list[StepRun] = []
+    if temporary and old:
+        steps.append(_about(StepKind.ADD_TEMPORARY_POOL, old[0], snapshot, bare=True))
+    for worker in old:
+        steps.append(_about(StepKind.MOVE_WORKLOADS, worker, snapshot))
+        steps.append(_about(StepKind.REPLACE_WORKER, worker, snapshot))
+    if temporary:
+        steps.append(StepRun(StepKind.REMOVE_TEMPORARY_POOL.value, StepKind.REMOVE_TEMPORARY_POOL))
+    return steps
+
+
+def _about(kind: StepKind, worker: Worker, snapshot: Snapshot, *, bare: bool = False) -> StepRun:
+    node = snapshot.node_of(worker.id)
+    key = kind.value if bare else f"{kind.value}/{worker.id}"
+    return StepRun(key, kind, worker_id=worker.id, pool_id=worker.pool_id, node=node.name if node else "")
+
+
+def _chained(steps: list[StepRun]) -> tuple[StepRun, ...]:
+    """One after the other: each waits for the one before."""
+    return tuple(replace(s, after=(steps[i - 1].key,) if i else ()) for i, s in enumerate(steps))

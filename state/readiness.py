@@ -1,0 +1,182 @@
+"""Say of one GPU node on the target version whether its GPUs can be used, and if not, the first cause in the chain.
+
+The chain (GPU Operator sheet 2.2, 2.6): machine → node Ready → NFD label → gpu.present → deploy labels → driver →
+toolkit → validator's init containers → device plugin → allocatable. Judged from the API alone: init container states,
+not pod phases (B011); `allocatable`, not the validator's word (it looks at capacity); pods of an older node of the same
+name do not count (B026). ClusterPolicy's `ready` proves nothing for one node and is not asked.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from state.opt_out import DEPLOY_PREFIX, DRIVER, opting_out
+from state.reasons import Code, Reason, reason
+from state.snapshot import Container, Node, Pod, Snapshot, Worker
+
+PAUSED = "paused-for-driver-upgrade"
+_PULL = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+_CRASH_RESTARTS = 3
+
+
+class Stage(StrEnum):
+    """Where a node is in the chain; the fact `stage` of WAIT_GPUS."""
+
+    NODE_MISSING = "node-missing"
+    NODE_NOT_READY = "node-not-ready"
+    OPTED_OUT = "opted-out"
+    NO_NFD_LABEL = "no-nfd-label"
+    NOT_LABELLED = "not-labelled"
+    DRIVER_LABEL = "driver-label"
+    HELD_BACK = "held-back"
+    NO_DRIVER_POD = "no-driver-pod"
+    IMAGE_PULL = "image-pull"
+    DRIVER_MANAGER = "driver-manager"
+    DRIVER_CRASHES = "driver-crashes"
+    DRIVER_STARTING = "driver-starting"
+    TOOLKIT = "toolkit"
+    VALIDATOR = "validator"
+    DEVICE_PLUGIN = "device-plugin"
+    NOT_REGISTERED = "not-registered"
+    UNHEALTHY_GPU = "unhealthy-gpu"
+    FEWER_GPUS = "fewer-gpus"
+    HEALTHY = "healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVerdict:
+    """`detail`: the label, pod, image or numbers that show it; verbatim where it comes from outside."""
+
+    stage: Stage
+    node: str
+    detail: str = ""
+
+    @property
+    def healthy(self) -> bool:
+        return self.stage is Stage.HEALTHY
+
+    @property
+    def reason(self) -> Reason:
+        return reason(Code.WAIT_GPUS, node=self.node, stage=self.stage.value, detail=self.detail)
+
+
+def judge(snapshot: Snapshot, worker: Worker, expected: Mapping[str, int]) -> NodeVerdict:
+    """Judge the node of `worker`; `expected`: GPU resources it has to offer, by name."""
+    node = snapshot.node_of(worker.id)
+    if node is None:
+        return NodeVerdict(Stage.NODE_MISSING, worker.id, worker.message)
+    if not node.ready:
+        return NodeVerdict(Stage.NODE_NOT_READY, node.name)
+    pods = {_role(p): p for p in sorted(snapshot.pods_on(node), key=lambda p: p.created_at) if p.deleting_since is None}
+    found = _labels(node) or _driver(pods.get("driver")) or _toolkit(pods.get("toolkit"))
+    found = found or _numbers_first(pods, node, expected)
+    if found is None:
+        return NodeVerdict(Stage.HEALTHY, node.name, _numbers(node, expected))
+    return NodeVerdict(found[0], node.name, found[1])
+
+
+Finding = tuple[Stage, str] | None
+
+
+def _role(pod: Pod) -> str:
+    if pod.component == "nvidia-driver" or pod.app == "nvidia-driver-daemonset":
+        return "driver"
+    names = {
+        "nvidia-container-toolkit-daemonset": "toolkit",
+        "nvidia-operator-validator": "validator",
+        "nvidia-device-plugin-daemonset": "plugin",
+    }
+    return names.get(pod.app, "")
+
+
+def _labels(node: Node) -> Finding:
+    labels = node.labels
+    if opted := opting_out({k: v for k, v in labels.items() if k != DRIVER}):
+        return Stage.OPTED_OUT, ", ".join(opted)
+    if not any(
+        k.startswith("feature.node.kubernetes.io/pci-") and "10de" in k and v == "true" for k, v in labels.items()
+    ):
+        return Stage.NO_NFD_LABEL, ""
+    if labels.get("nvidia.com/gpu.present") != "true":
+        return Stage.NOT_LABELLED, f"nvidia.com/gpu.present={labels.get('nvidia.com/gpu.present', '')}"
+    if DRIVER in labels and labels[DRIVER] != "true" and PAUSED not in labels[DRIVER]:
+        return Stage.DRIVER_LABEL, f"{DRIVER}={labels[DRIVER]}"
+    held = sorted(k for k, v in labels.items() if k.startswith(DEPLOY_PREFIX) and PAUSED in v)
+    if held:
+        return Stage.HELD_BACK, f"{held[0]}={labels[held[0]]}"
+    if DRIVER not in labels:
+        return Stage.NOT_LABELLED, DRIVER
+    return None
+
+
+def _driver(pod: Pod | None) -> Finding:
+    if pod is None:
+        return Stage.NO_DRIVER_POD, ""
+    if pull := _pull(pod):
+        return Stage.IMAGE_PULL, pull
+    for container in pod.init_containers:
+        if container.restarts >= 1 and container.state != "terminated":
+            return Stage.DRIVER_MANAGER, _told(container)
+    for container in pod.containers:
+        if container.restarts >= _CRASH_RESTARTS or container.reason == "CrashLoopBackOff":
+            return Stage.DRIVER_CRASHES, _told(container)
+    return None if pod.ready else (Stage.DRIVER_STARTING, pod.key)
+
+
+def _toolkit(pod: Pod | None) -> Finding:
+    if pod is None:
+        return Stage.TOOLKIT, ""
+    if pull := _pull(pod):
+        return Stage.IMAGE_PULL, pull
+    return None if pod.ready else (Stage.TOOLKIT, _unready(pod))
+
+
+def _numbers_first(pods: Mapping[str, Pod], node: Node, expected: Mapping[str, int]) -> Finding:
+    """Plugin and numbers before the validator: they name the cause that the validator only waits for."""
+    plugin, validator = pods.get("plugin"), pods.get("validator")
+    if validator is not None and _crashing(validator):
+        return Stage.VALIDATOR, _unready(validator)
+    if plugin is None or not plugin.ready:
+        pull = _pull(plugin) if plugin else ""
+        return (Stage.IMAGE_PULL, pull) if pull else (Stage.DEVICE_PLUGIN, _unready(plugin) if plugin else "")
+    for name, wanted in expected.items():
+        capacity, offered = node.capacity.get(name, 0), node.allocatable.get(name, 0)
+        if capacity == 0 and offered == 0:
+            return Stage.NOT_REGISTERED, name
+        if offered < capacity:
+            return Stage.UNHEALTHY_GPU, f"{offered} of {capacity} {name}"
+        if offered < wanted:
+            return Stage.FEWER_GPUS, f"{offered} of {wanted} {name}"
+    if validator is None or not validator.ready:
+        return Stage.VALIDATOR, _unready(validator) if validator else ""
+    return None
+
+
+def _pull(pod: Pod) -> str:
+    for container in (*pod.init_containers, *pod.containers):
+        if container.state == "waiting" and container.reason in _PULL:
+            return f"{pod.key} {container.name}: {container.reason} {container.message}".strip()
+    return ""
+
+
+def _crashing(pod: Pod) -> bool:
+    return any(c.reason == "CrashLoopBackOff" or c.restarts >= _CRASH_RESTARTS for c in pod.init_containers)
+
+
+def _unready(pod: Pod) -> str:
+    """The first init container that has not ended, else the pod: what it is waiting in."""
+    for container in pod.init_containers:
+        if container.state != "terminated" or container.exit_code not in (0, None):
+            return f"{pod.key} Init:{container.name} {container.reason}".strip() + (
+                f" ({container.restarts} restarts)" if container.restarts else ""
+            )
+    return pod.key
+
+
+def _told(container: Container) -> str:
+    told = container.message.splitlines()[0][:200] if container.message else container.reason
+    return f"{container.name}: {told} ({container.restarts} restarts)"
+
+
+def _numbers(node: Node, expected: Mapping[str, int]) -> str:
+    return ", ".join(f"{node.allocatable.get(name, 0)} {name}" for name in expected)
