@@ -128,14 +128,14 @@ def _mapping_reader(inner: Any) -> Convert:
 def _union_reader(inner: tuple[Any, ...]) -> Convert:
     kinds: tuple[Any, ...] = tuple(kind for kind in inner if is_dataclass(kind))
     records = {kind.__name__: _reader(kind) for kind in kinds}
-    others = tuple(kind for kind in inner if not is_dataclass(kind))
+    others = tuple((_json_type(kind), kind is bool, _reader(kind)) for kind in inner if not is_dataclass(kind))
 
     def read(plain: Any) -> Any:
         if isinstance(plain, dict) and records:
             return _pick(records, plain)(plain)
-        for kind in others:
-            if isinstance(plain, _json_type(kind)) and not (isinstance(plain, bool) and kind is not bool):
-                return _reader(kind)(plain)
+        for wanted, takes_bool, reader in others:
+            if isinstance(plain, wanted) and (takes_bool or not isinstance(plain, bool)):
+                return reader(plain)
         raise Unreadable(f"{plain!r:.40} is none of {len(inner)} kinds")
 
     return read

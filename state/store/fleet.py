@@ -1,0 +1,89 @@
+"""What concerns all runs at once: the brake, the bell, retention. Nothing about a single run's life."""
+
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from state import keys
+from state.journal import Brake
+from state.store.link import READ_SECONDS, Link
+
+_SWEEP_AT_ONCE = 100
+
+
+class RedisFleet:
+    """Brake, bell and retention on Redis. `retention`: how long ended runs stay readable."""
+
+    def __init__(self, link: Link, retention: timedelta) -> None:
+        self._link = link
+        self._retention = retention
+        self._heard = "$"
+
+    async def get_brake(self) -> Brake | None:
+        """The brake, if somebody set it."""
+        found = await self._link.read(lambda client: client.hgetall(keys.BRAKE), READ_SECONDS)
+        if "by" not in found:
+            return None
+        return Brake(found["by"], found["reason"], datetime.fromisoformat(found["at"]))
+
+    async def set_brake(self, by: str, reason: str) -> None:
+        """Stop every run of the fleet; a brake that is set already keeps its first reason."""
+        at = datetime.now(UTC).isoformat(timespec="microseconds")
+        await self._link.call("brake", (keys.BRAKE, keys.FLEET_LOG), uuid.uuid4().hex, by, reason, at)
+
+    async def lift_brake(self, by: str = "") -> None:
+        """Let the fleet go on."""
+        await self._link.call("brake", (keys.BRAKE, keys.FLEET_LOG), uuid.uuid4().hex, by, "", "")
+
+    async def fleet_log(self, limit: int = 100) -> tuple[Mapping[str, str], ...]:
+        """Brakes set and lifted, oldest first: at, event, by, reason."""
+        found = await self._link.read(lambda client: client.xrevrange(keys.FLEET_LOG, count=limit))
+        return tuple({"at": _time_of(entry_id), **fields} for entry_id, fields in reversed(found))
+
+    async def listen(self, seconds: float) -> tuple[str, ...]:
+        """Wait up to `seconds` for somebody to speak to a run; ids of those runs. A hint only: `due` is the truth."""
+        found = await self._link.watch(partial(_hear, after=self._heard, block_ms=max(1, int(seconds * 1000))), seconds)
+        rings = [ring for _, entries in _streams(found) for ring in entries]
+        if rings:
+            self._heard = rings[-1][0]
+        return tuple(dict.fromkeys(fields["run"] for _, fields in rings))
+
+    async def sweep(self) -> int:
+        """Delete runs that ended longer ago than the retention; how many. A chore of the leader; may be repeated."""
+        cutoff = datetime.now(UTC) - self._retention
+        old = await self._link.read(
+            lambda client: client.zrangebyscore(
+                keys.ENDED, "-inf", int(cutoff.timestamp() * 1000), start=0, num=_SWEEP_AT_ONCE
+            )
+        )
+        return sum([await self._forget(run_id) for run_id in old])
+
+    async def ping(self) -> float:
+        """Seconds that one round trip takes."""
+        sent = time.monotonic()
+        await self._link.read(lambda client: client.ping())
+        return time.monotonic() - sent
+
+    async def _forget(self, run_id: str) -> bool:
+        of_run = (keys.run, keys.log, keys.inbox, keys.seen, keys.messages)
+        touched = (keys.ENDED, keys.RUNS, keys.DUE, keys.OWNERS, keys.ACTIVE, *(name(run_id) for name in of_run))
+        answer = await self._link.call("forget", touched, run_id, self._retention // timedelta(milliseconds=1))
+        return bool(answer[0] == "OK")
+
+
+async def _hear(client: Any, after: str, block_ms: int) -> Any:
+    return await client.xread({keys.BELL: after}, count=1000, block=block_ms)
+
+
+def _streams(found: Any) -> list[tuple[str, list[tuple[str, Mapping[str, str]]]]]:
+    """XREAD's answer in either of its shapes: pairs, or (RESP3) a mapping whose values are wrapped once more."""
+    if isinstance(found, Mapping):
+        return [(key, entries[0]) for key, entries in found.items() if entries]
+    return list(found or ())
+
+
+def _time_of(entry_id: str) -> str:
+    return datetime.fromtimestamp(int(entry_id.partition("-")[0]) / 1000, UTC).isoformat()

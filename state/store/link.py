@@ -1,0 +1,162 @@
+"""How anything is said to Redis: within a total deadline, repeated by us alone, and never half forgotten.
+
+A script goes out under arguments that make a repeat harmless, so it is repeated until the deadline whatever went wrong.
+It runs in a task of its own: a cancelled caller leaves it to its end, so that no outcome stays unknown unseen.
+What a script means is not known here.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from secrets import randbelow
+from typing import Any, TypeVar, cast
+
+from redis.asyncio import Redis, RedisCluster
+from redis.exceptions import NoScriptError, RedisError
+
+from state.errors import PermanentError
+from state.store.connect import Client, Clients, direct
+from state.store.script import Script, every_script, script
+from state.store.trouble import BarrierShort, drops_connections, translate
+
+T = TypeVar("T")
+READ_SECONDS = 2.0
+WRITE_SECONDS = 5.0
+_AT_ONCE = 32  # calls under way; the rest wait here instead of failing on a full pool
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+_WAIT_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Wait until this many replicas hold the write."""
+
+    replicas: int
+
+
+class Link:
+    """The way to the store for all parts of it."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._flying: set[asyncio.Task[Any]] = set()
+
+    async def call(
+        self,
+        name: str,
+        keys: Sequence[str],
+        *args: str | float,
+        within: float = WRITE_SECONDS,
+        barrier: Barrier | None = None,
+    ) -> list[Any]:
+        """Run a script. Raises TransientError or PermanentError (STORE_…) past `within` seconds."""
+        wanted = script(name)
+        sent = [*keys, *args]
+
+        async def attempt() -> list[Any]:
+            if barrier is None:
+                return await _run(self._clients.store, wanted, len(keys), sent)
+            return await self._run_and_wait(wanted, len(keys), sent, barrier)
+
+        task = asyncio.create_task(self._repeat(self._clients.store, attempt, within))
+        self._flying.add(task)
+        task.add_done_callback(self._landed)
+        return await asyncio.shield(task)
+
+    async def read(self, work: Callable[[Any], Awaitable[Any]], within: float = READ_SECONDS) -> Any:
+        """Do something that changes nothing; repeated like a script. Replies are text (redis-py's types say less)."""
+        return await self._repeat(self._clients.read, lambda: work(self._clients.read), within)
+
+    async def watch(self, work: Callable[[Any], Awaitable[Any]], seconds: float) -> Any:
+        """Do one blocking read of at most `seconds`, on its own connections; not repeated."""
+        try:
+            async with asyncio.timeout(seconds + 2):
+                return await work(self._clients.watch)
+        except (RedisError, OSError, TimeoutError) as exc:
+            raise translate(exc) from exc
+
+    async def load_scripts(self) -> None:
+        """Make the server know every script, so that calls can go out by digest."""
+        for one in every_script():
+            await self._repeat(self._clients.store, partial(_load, self._clients.store, one.text), WRITE_SECONDS)
+
+    async def aclose(self) -> None:
+        """Let what is under way land, then close the connections."""
+        if self._flying:
+            await asyncio.wait(self._flying, timeout=WRITE_SECONDS)
+        for task in self._flying:
+            task.cancel()
+        await self._clients.aclose()
+
+    async def _repeat(self, client: Client, attempt: Callable[[], Awaitable[T]], within: float) -> T:
+        deadline = time.monotonic() + within
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with asyncio.timeout_at(_loop_time(deadline)), self._gate:
+                    return await attempt()
+            except (RedisError, OSError, TimeoutError) as exc:
+                trouble = translate(exc)
+                if isinstance(trouble, PermanentError) or time.monotonic() + pause >= deadline:
+                    raise trouble from exc
+                if drops_connections(exc):
+                    await _drop_idle(client)
+            await asyncio.sleep(pause * (0.5 + randbelow(1000) / 1000))
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _run_and_wait(self, wanted: Script, count: int, sent: list[Any], barrier: Barrier) -> list[Any]:
+        """A script and WAIT on one connection: WAIT counts from that connection's own last write."""
+        store = self._clients.store
+        if isinstance(store, RedisCluster):
+            node = store.get_node_from_key(str(sent[0])) or store.get_default_node()
+            async with direct(self._clients.plan, str(node.host), int(node.port)) as one:
+                return await _pair(one, wanted, count, sent, barrier)
+        return await _pair(store, wanted, count, sent, barrier)
+
+    def _landed(self, task: asyncio.Task[Any]) -> None:
+        self._flying.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen here too, in case the caller went away
+
+
+async def _load(client: Any, text: str) -> None:
+    await client.script_load(text)
+
+
+async def _run(client: Client, wanted: Script, count: int, sent: list[Any]) -> list[Any]:
+    try:
+        return cast("list[Any]", await client.evalsha(wanted.sha, count, *sent))
+    except NoScriptError:
+        return cast("list[Any]", await client.eval(wanted.text, count, *sent))
+
+
+async def _pair(client: Redis, wanted: Script, count: int, sent: list[Any], barrier: Barrier) -> list[Any]:
+    try:
+        answer, held = await _pipe(client, ("EVALSHA", wanted.sha, count, *sent), barrier)
+    except NoScriptError:
+        answer, held = await _pipe(client, ("EVAL", wanted.text, count, *sent), barrier)
+    if held < barrier.replicas and answer[0] in ("OK", "DUP"):
+        raise BarrierShort(f"{held} of {barrier.replicas} replicas hold the intent")
+    return answer
+
+
+async def _pipe(client: Redis, command: tuple[Any, ...], barrier: Barrier) -> tuple[list[Any], int]:
+    async with client.pipeline(transaction=False) as pipe:
+        pipe.execute_command(*command)
+        pipe.execute_command("WAIT", barrier.replicas, _WAIT_MS)
+        answer, held = await pipe.execute()
+    return answer, int(held)
+
+
+async def _drop_idle(client: Client) -> None:
+    """Connect anew next time, by name: what the name stands for may have changed."""
+    if isinstance(client, Redis):
+        await client.connection_pool.disconnect(inuse_connections=False)
+
+
+def _loop_time(monotonic: float) -> float:
+    """A moment of time.monotonic on the loop's clock."""
+    return asyncio.get_running_loop().time() + monotonic - time.monotonic()

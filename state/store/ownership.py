@@ -1,0 +1,185 @@
+"""Who works on which run: one lease per replica, one fence per run.
+
+A replica is a configured name and the epoch of the process that bears it now. While its lease holds, its runs are its
+own; a run's fence rises with each new owner, and the journal refuses a transition under an older one. Our own clock is
+monotonic and starts before a renewal is sent, so that we give up before anybody else believes we did.
+Which runs need an owner is told here; what is done with them is not.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from state import keys
+from state.codec import Unreadable
+from state.errors import RunConflict, TransientError
+from state.journal import StoredRun
+from state.reasons import Code, Reason, reason
+from state.store.form import stored_run
+from state.store.link import Link
+from state.store.memory import Memory, Seen
+from state.store.share import Backlog, Share
+
+LEASE_SECONDS = 12.0
+RENEW_SECONDS = 3.0
+LOOK_SECONDS = 2.0
+_NAME_REMEMBERED_MS = 24 * 3600 * 1000
+_UNREADABLE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """Our process as the others see it."""
+
+    name: str
+    epoch: str
+
+
+class RedisOwnership:
+    """Ownership on Redis. Made by `register`."""
+
+    def __init__(self, link: Link, memory: Memory, replica: Replica, held_until: float) -> None:
+        self._link = link
+        self._memory = memory
+        self._replica = replica
+        self._held_until = held_until
+        self._superseded = False
+        self._share = Share()
+        self._unreadable: dict[str, float] = {}
+        self.trouble: Reason | None = None
+
+    @property
+    def replica(self) -> Replica:
+        return self._replica
+
+    async def keep(self) -> None:
+        """Renew the lease until cancelled. Raises RunConflict(REPLICA_SUPERSEDED) when another process took our name.
+
+        A store that cannot be reached is asked again; meanwhile `holds` runs out by itself and `trouble` says why.
+        """
+        while True:
+            pause = RENEW_SECONDS
+            try:
+                await self.renew()
+                self.trouble = None
+            except TransientError as exc:
+                self.trouble = exc.reason
+                pause = RENEW_SECONDS / 6
+            await asyncio.sleep(pause)
+
+    async def renew(self) -> None:
+        """Extend the lease once. Raises TransientError, RunConflict(REPLICA_SUPERSEDED)."""
+        sent = time.monotonic()
+        answer = await self._link.call(
+            "renew", (keys.REPLICAS, keys.EPOCHS), *self._me(), _ms(LEASE_SECONDS), within=LOOK_SECONDS
+        )
+        self._extend(sent, answer)
+
+    def holds(self, margin_seconds: float) -> bool:
+        """Whether the lease lasts at least that long."""
+        return not self._superseded and time.monotonic() + margin_seconds < self._held_until
+
+    async def take(self, run_id: str) -> StoredRun | None:
+        """Become or stay the owner; None when there is no such run, or another replica that is alive owns it.
+
+        Raises Unreadable for a run of a newer version (and leaves it to others), TransientError(STORE_REWOUND).
+        """
+        before = self._memory.get(run_id)
+        touched = (keys.run(run_id), keys.OWNERS, keys.REPLICAS, keys.EPOCHS)
+        answer = await self._link.call("take", touched, run_id, *self._me(), before.fence)
+        if answer[0] == "LAPSED":
+            await self.renew()
+            answer = await self._link.call("take", touched, run_id, *self._me(), before.fence)
+        if answer[0] != "OK":
+            if answer[0] == "NONE":
+                self._memory.check(run_id, before, -1)
+            return None
+        return await self._take_in(run_id, before, answer)
+
+    async def release(self, run_id: str) -> None:
+        """Let others have this run at once."""
+        await self._link.call("release", (keys.OWNERS,), run_id, *self._me())
+
+    async def resign(self) -> None:
+        """Let others have everything at once; this replica holds nothing from now on."""
+        self._superseded = True
+        await self._link.call("resign", (keys.REPLICAS, keys.EPOCHS, keys.LEADER), *self._me(), within=LOOK_SECONDS)
+
+    async def still_owns(self, stored: StoredRun) -> bool:
+        """Renew the lease and compare the fence. Raises TransientError when the store does not answer: then no."""
+        sent = time.monotonic()
+        touched = (keys.REPLICAS, keys.EPOCHS, keys.OWNERS, keys.run(stored.run.id))
+        answer = await self._link.call(
+            "look", touched, *self._me(), _ms(LEASE_SECONDS), stored.run.id, within=LOOK_SECONDS
+        )
+        if answer[0] != "OK" or self._superseded:
+            self._superseded = True
+            return False
+        self._extend(sent, answer)
+        version, fence, owner = answer[1:4]
+        if version == "" or int(version) < stored.version:
+            return False  # the journal lost what we decided on; the next load says so
+        return bool(int(fence) == stored.fence and owner == self._owner())
+
+    async def due(self) -> tuple[str, ...]:
+        """Our runs with an inbox entry or a passed alarm; then what we may take: our predecessor's, and our share."""
+        touched = (keys.ACTIVE, keys.DUE, keys.OWNERS, keys.REPLICAS, keys.EPOCHS)
+        mine, active, alive, *lists = await self._link.call("due", touched, *self._me(), within=LOOK_SECONDS)
+        backlog = Backlog(int(mine), int(active), int(alive), *(self._readable(each) for each in lists))
+        return self._share.pick(backlog, time.monotonic())
+
+    async def lead(self) -> bool:
+        """Whether the fleet's chores are ours now: whoever asks first leads, until its lease is gone."""
+        answer = await self._link.call(
+            "lead", (keys.LEADER, keys.REPLICAS, keys.EPOCHS), *self._me(), within=LOOK_SECONDS
+        )
+        return bool(answer[0] == "OK")
+
+    async def _take_in(self, run_id: str, before: Seen, answer: Sequence[str]) -> StoredRun:
+        version, fence, text, schema, chain = answer[1:6]
+        self._memory.check(run_id, before, int(version), chain)
+        try:
+            stored = stored_run(version, fence, text, schema)
+        except Unreadable:
+            self._unreadable[run_id] = time.monotonic() + _UNREADABLE_SECONDS
+            await self.release(run_id)
+            raise
+        self._memory.note(run_id, int(version), int(fence), chain)
+        return stored
+
+    def _extend(self, sent: float, answer: Sequence[str]) -> None:
+        if answer[0] == "SUPERSEDED" or self._superseded:
+            self._superseded = True
+            raise RunConflict(
+                reason(
+                    Code.REPLICA_SUPERSEDED,
+                    replica=self._replica.name,
+                    epoch=self._replica.epoch,
+                    found=str(answer[1]),
+                )
+            )
+        self._held_until = max(self._held_until, sent + LEASE_SECONDS)
+
+    def _readable(self, run_ids: Sequence[str]) -> tuple[str, ...]:
+        now = time.monotonic()
+        return tuple(run_id for run_id in run_ids if self._unreadable.get(run_id, 0) < now)
+
+    def _me(self) -> tuple[str, str]:
+        return (self._replica.name, self._replica.epoch)
+
+    def _owner(self) -> str:
+        return f"{self._replica.epoch} {self._replica.name}"
+
+
+async def register(link: Link, memory: Memory, name: str) -> RedisOwnership:
+    """Take the name for this process: its predecessor's runs are free from now on."""
+    sent = time.monotonic()
+    answer = await link.call(
+        "register", (keys.REPLICAS, keys.EPOCHS, keys.EPOCH), name, _ms(LEASE_SECONDS), _NAME_REMEMBERED_MS
+    )
+    return RedisOwnership(link, memory, Replica(name, str(answer[1])), sent + LEASE_SECONDS)
+
+
+def _ms(seconds: float) -> int:
+    return int(seconds * 1000)

