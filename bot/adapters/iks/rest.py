@@ -6,6 +6,7 @@ Only the choice and order of calls belongs here.
 
 import asyncio
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -14,6 +15,7 @@ from bot.adapters.iks import kubeconfig_file, mutations
 from bot.adapters.iks.client import IksClient
 from bot.adapters.iks.json_fields import text
 from bot.adapters.iks.views import cluster_refs, listed, view
+from bot.adapters.kubeconfigs import Kubeconfig
 from bot.ports import ClusterRef
 from state.errors import GpuMigrateError, OutcomeUnknown, PermanentError, TransientError
 from state.orders import CreatePool, RemovePool, ReplaceWorker, UpdateMaster
@@ -81,9 +83,11 @@ class IksRest:
     async def remove_pool(self, order: RemovePool) -> None:
         await self._order(mutations.REMOVE_POOL, mutations.remove_pool(order))
 
-    async def kubeconfig(self, cluster_id: str) -> bytes:
-        """A fresh kubeconfig. Raises TransientError or PermanentError."""
-        return await kubeconfig_file.kubeconfig(self._client, cluster_id, self._endpoint_type, self._resource_group)
+    async def kubeconfig(self, cluster_id: str) -> Kubeconfig:
+        """A fresh kubeconfig, its life counted from before it was asked for. TransientError or PermanentError."""
+        asked_at = datetime.now(UTC)
+        raw = await kubeconfig_file.kubeconfig(self._client, cluster_id, self._endpoint_type, self._resource_group)
+        return Kubeconfig(raw, asked_at)
 
     async def _get(self, path: str, **query: str) -> Any:
         return await self._client.get(path, query, self._resource_group)
