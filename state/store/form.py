@@ -1,6 +1,6 @@
-"""Between our values and what stands in Redis: the stored schema, the log entry of a transition, a run's subject.
+"""Between our values and what stands in Redis: the stored schema, the log entry of a transition.
 
-Pure; nothing is sent here.
+Nothing is sent here.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 
 from state.codec import Unreadable, decode, encode
 from state.journal import Change, StoredRun
-from state.orders import natural_key
 from state.run import Run
 from state.store.audit import SCHEMA as LOG_SCHEMA
 from state.store.audit import digest_of, entry_of
@@ -68,14 +67,14 @@ def next_line(change: Change, before: str, replica: str) -> Line:
     return _line(change.log, place)
 
 
-def subject(run: Run) -> tuple[str, str]:
-    """Op and subject of the open intent, "" both when none is open."""
-    return (run.intent.op, natural_key(run.intent.order)) if run.intent else ("", "")
+def open_op(run: Run) -> str:
+    """Op of the open intent, "" when none is open."""
+    return run.intent.op if run.intent else ""
 
 
 def opens_intent(change: Change) -> bool:
     """Whether a call to the outside may follow this transition."""
-    return change.run.intent is not None and change.run.intent != change.stored.run.intent
+    return open_op(change.run) not in ("", open_op(change.stored.run))
 
 
 def delay_ms(wake_at: datetime | None) -> str:

@@ -15,7 +15,7 @@ from state.journal import Change, InboxEntry, MessageRecord, StoredRun
 from state.reasons import Code, reason
 from state.run import Run
 from state.store.audit import row_of
-from state.store.form import SCHEMA, delay_ms, first_line, next_line, opens_intent, stored_run, subject, write_run
+from state.store.form import SCHEMA, delay_ms, first_line, next_line, open_op, opens_intent, stored_run, write_run
 from state.store.link import Barrier, Link
 from state.store.memory import Memory, Seen
 
@@ -154,9 +154,10 @@ class RedisRuns:
             keys.run(run.id), keys.log(run.id), keys.inbox(run.id), keys.DUE, keys.ACTIVE, keys.CLUSTERS, keys.ENDED,
         )  # fmt: skip
         place = (run.id, change.stored.version, change.stored.fence, change.op)
-        now = (write_run(run), SCHEMA, run.phase.value, "1" if run.phase.ended else "", *subject(run))
+        now = (write_run(run), SCHEMA, run.phase.value, "1" if run.phase.ended else "")
+        intents = (open_op(run), open_op(change.stored.run))
         rest = (delay_ms(change.wake_at), chain, line.entry, line.digest, "1" if barrier else "", *change.taken)
-        return await self._link.call("apply", touched, *place, *now, *rest, barrier=barrier)
+        return await self._link.call("apply", touched, *place, *now, *intents, *rest, barrier=barrier)
 
     def _refuse(self, change: Change, before: Seen, answer: Sequence[Any]) -> StoredRun:
         run_id, stored = change.run.id, change.stored

@@ -8,7 +8,7 @@ if other and redis.call('SISMEMBER', KEYS[4], other) == 1 then return {'EXISTS',
 local now = now_ms()
 redis.call('XADD', KEYS[2], '0-1', 'entry', ARGV[8], 'hash', ARGV[9], 'at', text(now))
 redis.call('HSET', KEYS[1], 'version', 0, 'fence', 0, 'run', ARGV[4], 'schema', ARGV[5], 'phase', ARGV[6],
-  'cluster', ARGV[2], 'cluster_id', '', 'intent', '', 'subject', '', 'ops', '', 'chain', ARGV[9], 'created', text(now))
+  'cluster', ARGV[2], 'cluster_id', '', 'intent', '', 'ops', '', 'chain', ARGV[9], 'created', text(now))
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[7])
 redis.call('SADD', KEYS[4], ARGV[1])
 redis.call('ZADD', KEYS[5], text(now), ARGV[1])
