@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from sandbox.controllers.afflictions import Afflictions
-from sandbox.controllers.resources import EVENTS, Resource
+from sandbox.controllers.resources import EVENTS, PODS, Resource
 from sandbox.kubernetes_client import MERGE_PATCH, Api, ApiError, Json, Mirror
 from sandbox.scenario import Scenario
 
 WORLD_MOVED_ON = (404, 409)  # gone, changed or already there: the next lap looks again
+REFUSED = (403, 422)  # quota, policy, an invalid template
 FACT_NAMES = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion")
 
 
@@ -66,6 +67,20 @@ class Desk:
         """Create an object; None when the world moved on (the namespace went, the name is taken)."""
         path = resource.within(item["metadata"].get("namespace", ""))
         return self._note(resource, await settled(self.api.post(path, item)))
+
+    async def create_pod(self, parent: Json, pod: Json, speaker: str) -> None:
+        """Create a pod of `parent` and tell so; a refusal on the merits (quota, policy) is told, too, and not raised."""
+        try:
+            made = await self.create(PODS, pod)
+        except ApiError as refused:
+            if refused.status not in REFUSED:
+                raise
+            text = f"Error creating: {refused.body.get('message', '')}"
+            await self.event(parent, "FailedCreate", text, component=speaker, type="Warning")
+            return
+        if made is not None:
+            text = f"Created pod: {made['metadata']['name']}"
+            await self.event(parent, "SuccessfulCreate", text, component=speaker)
 
     async def patch(
         self, resource: Resource, item: Json, change: Json, content_type: str = MERGE_PATCH, *, sub: str = ""

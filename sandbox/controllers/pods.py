@@ -10,6 +10,7 @@ from sandbox.kubernetes_client import Json
 Amounts = dict[str, Decimal]
 
 FINISHED = ("Succeeded", "Failed")
+SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 
 def node_name(pod: Json) -> str:
@@ -46,6 +47,12 @@ def condition_true(item: Json, kind: str) -> bool:
 
 def ready(pod: Json) -> bool:
     return phase(pod) == "Running" and condition_true(pod, "Ready")
+
+
+def priority(pod: Json) -> int:
+    """The pod's priority; for system classes also where no admission has written it."""
+    written = pod["spec"].get("priority")
+    return int(written) if written is not None else SYSTEM_PRIORITIES.get(pod["spec"].get("priorityClassName", ""), 0)
 
 
 def controller_uid(item: Json) -> str:
