@@ -1,0 +1,238 @@
+"""Bodies to objects: JSON or YAML, wrong types refused, unknown fields dropped and named, zero values left out.
+
+Which fields exist is told by shapes; rules about values (names, ranges) belong to validation.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from sandbox.kubernetes.quantities import canonical
+from sandbox.kubernetes.shapes import Shape
+from sandbox.kubernetes.statuses import bad_request
+
+QUANTITIES = frozenset(
+    {"limits", "requests", "capacity", "allocatable", "hard", "used", "overhead", "allocatedResources", "podFixed",
+     "min", "max", "default", "defaultRequest", "maxLimitRequestRatio", "sizeLimit", "divisor"}
+)  # fmt: skip
+ZERO_LEFT_OUT = frozenset(
+    {
+        "unschedulable", "hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly", "paused",
+        "hostPort", "minReadySeconds", "observedGeneration", "updatedReplicas", "readyReplicas", "nodePort",
+        "unavailableReplicas", "updatedNumberScheduled", "numberAvailable", "numberUnavailable", "initialDelaySeconds",
+        "active", "succeeded", "failed", "count", "generation", "immutable_", "globalDefault",
+    }
+)  # fmt: skip
+EMPTY_KEPT = frozenset(
+    {"message", "image", "imageID", "reportingComponent", "reportingInstance", "storageClassName", "group"}
+)
+REPLICAS_LEFT_OUT = frozenset({"V1DeploymentStatus", "V1ScaleSpec"})
+AVAILABLE_LEFT_OUT = frozenset({"V1DeploymentStatus", "V1ReplicaSetStatus", "V1ReplicationControllerStatus"})
+MICROTIMES = frozenset({"renewTime", "acquireTime"})
+GO_NAMES = {"integer": "int32", "string": "string", "boolean": "bool", "number": "float64"}
+LIST_FOR = {"struct": "object", "map": "object", "list": "array"}
+
+
+@dataclass(slots=True)
+class Decoded:
+    """A body as an object, with what was odd about it."""
+
+    obj: dict[str, Any]
+    unknown: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
+
+    def strict_faults(self) -> list[str]:
+        """What strict field validation refuses, in the server's words."""
+        return [f'unknown field "{name}"' for name in self.unknown] + [
+            f'duplicate field "{name}"' for name in self.duplicates
+        ]
+
+
+class TypeFaultError(Exception):
+    """A value of the wrong JSON type; the text is what Go's decoder says."""
+
+
+def load(body: bytes, content_type: str, kind: str) -> tuple[Any, list[str]]:
+    """Parse a body; returns the value and the names of doubled keys. Raises ApiError 400."""
+    if content_type in ("application/yaml", "application/apply-patch+yaml") and not body.lstrip().startswith(b"{"):
+        return load_yaml(body), []
+    doubled: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) != len(items):
+            seen: set[str] = set()
+            for name, _ in items:
+                if name in seen:
+                    doubled.append(name)
+                seen.add(name)
+        return found
+
+    try:
+        return json.loads(body, object_pairs_hook=pairs), doubled
+    except ValueError as error:
+        text = body.decode(errors="replace")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
+            f"json parse error: {_go_syntax(text, error)} ({text[:30]})"
+        ) from error
+
+
+def load_yaml(body: bytes) -> Any:
+    try:
+        return yaml.load(body, Loader=_Loader)  # noqa: S506 - a SafeLoader without its dates
+    except yaml.YAMLError as error:
+        raise bad_request(f"error decoding YAML: {error}") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as JSON: dates stay text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in rows if tag != "tag:yaml.org,2002:timestamp"]
+    for first, rows in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _go_syntax(text: str, error: ValueError) -> str:
+    position = getattr(error, "pos", 0)
+    if position >= len(text):
+        return "unexpected end of JSON input"
+    before = text[:position].rstrip()
+    place = "object key string" if before.endswith("{") else "value"
+    return f"invalid character '{text[position]}' looking for beginning of {place}"
+
+
+def decode(value: Any, shape: Shape, *, custom: bool) -> Decoded:
+    """Fit `value` to `shape`. Raises TypeFaultError."""
+    decoded = Decoded({})
+    decoded.obj = _fit(value, shape, _Path("", "", custom, decoded.unknown.append))
+    return decoded
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    at: str
+    name: str
+    custom: bool
+    unknown: Callable[[str], None]
+
+    def to(self, key: str) -> "_Path":
+        return _Path(f"{self.at}.{key}" if self.at else key, key, self.custom, self.unknown)
+
+    def item(self, number: int) -> "_Path":
+        return _Path(f"{self.at}[{number}]", self.name, self.custom, self.unknown)
+
+
+def _fit(value: Any, shape: Shape, path: _Path) -> Any:
+    match shape.kind:
+        case "struct" if isinstance(value, dict):
+            return _fit_struct(value, shape, path)
+        case "map" if isinstance(value, dict):
+            return {key: _fit(part, shape.child(key), path.to(key)) for key, part in value.items()}
+        case "list" if isinstance(value, list):
+            element = shape.element
+            assert element is not None
+            return [_fit(part, element, path.item(number)) for number, part in enumerate(value)]
+        case "scalar":
+            return _fit_scalar(value, shape, path)
+        case "any":
+            return value
+    if path.custom:
+        return value  # the schema's validator names the fault
+    raise TypeFaultError(
+        f"json: cannot unmarshal {_json_type(value)} into Go struct field {path.at} of type {shape.kind}"
+    )
+
+
+def _fit_struct(value: dict[str, Any], shape: Shape, path: _Path) -> dict[str, Any]:
+    fitted: dict[str, Any] = {}
+    for key, part in value.items():
+        known = shape.fields.get(key)
+        if known is None:
+            if shape.open:
+                fitted[key] = part
+            else:
+                path.unknown(f"{path.at}.{key}" if path.at else key)
+            continue
+        if part is None:
+            if path.custom and known.schema is not None and known.schema.get("nullable"):
+                fitted[key] = None
+            continue
+        made = _fit(part, known, path.to(key))
+        if (path.custom and shape.schema is not None) or not _left_out(key, made, known, shape.type):
+            fitted[key] = made
+    return fitted
+
+
+def _left_out(key: str, value: Any, shape: Shape, owner: str) -> bool:
+    """Whether Go's encoder leaves this zero value out."""
+    if value == "":
+        return key not in EMPTY_KEPT and shape.type == "string"
+    if value is False or (value == 0 and shape.type == "integer"):
+        if key == "replicas":
+            return owner in REPLICAS_LEFT_OUT
+        if key == "availableReplicas":
+            return owner in AVAILABLE_LEFT_OUT
+        return key in ZERO_LEFT_OUT
+    if owner == "V1CustomResourceSubresources":
+        return False
+    return (value == [] and key != "rules") or (value == {} and shape.kind == "map")
+
+
+def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
+    if path.custom and shape.schema is not None:
+        return value
+    fits = {
+        "string": isinstance(value, str),
+        "time": isinstance(value, str),
+        "integer": isinstance(value, int) and not isinstance(value, bool),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "boolean": isinstance(value, bool),
+    }.get(shape.type, True)
+    quantity = any(part in QUANTITIES for part in path.at.split(".")[-2:]) and shape.type == "string"
+    if quantity and (fits or (isinstance(value, int | float) and not isinstance(value, bool))):
+        return canonical(str(value))
+    if not fits:
+        where = re.sub(r"^.*?metadata\.(labels|annotations)\..*$", r"ObjectMeta.metadata.\1", path.at)
+        raise TypeFaultError(
+            f"json: cannot unmarshal {_json_type(value)} into Go struct field {where} of type {GO_NAMES.get(shape.type, shape.type)}"
+        )
+    if shape.type == "time" and path.name in MICROTIMES and not re.search(r"\.\d{6}(Z|[+-]\d\d:\d\d)$", value):
+        raise TypeFaultError(
+            f'parsing time "{value}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "{value[19:]}" as ".000000"'
+        )
+    return value
+
+
+def _json_type(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def check_base64(data: dict[str, Any]) -> None:
+    """Refuse Secret data that is not base64. Raises TypeFaultError."""
+    for text in data.values():
+        try:
+            base64.b64decode(text, validate=True)
+        except (binascii.Error, TypeError, ValueError) as error:
+            bad = re.search(r"[^A-Za-z0-9+/=]", str(text))
+            raise TypeFaultError(
+                f"illegal base64 data at input byte {bad.start() if bad else len(str(text))}"
+            ) from error
