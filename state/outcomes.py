@@ -32,7 +32,7 @@ def ordered(run: Run, event: Ordered) -> Run:
         case OutcomeKind.POSTPONED:
             return _postponed(run, intent, event)
         case OutcomeKind.WITHHELD:
-            return _back(run, intent, event.reason)
+            return _back(run, intent, event)
 
 
 def reconcile(run: Run, snapshot: Snapshot) -> Run:
@@ -144,6 +144,9 @@ def _postponed(run: Run, intent: Intent, event: Ordered) -> Run:
     return with_step(run, replace(step, note=event.reason, retry_at=again, queue=(), phase=_resting(step)))
 
 
-def _back(run: Run, intent: Intent, why: Reason | None) -> Run:
+def _back(run: Run, intent: Intent, event: Ordered) -> Run:
+    """Nothing left the product: the step rests and tries again later."""
     step = step_of(run, intent.step_key)
-    return with_step(replace(run, intent=None), replace(step, note=why, queue=(), phase=_resting(step)))
+    again = event.at + run.policy.durations.evict_retry
+    resting = replace(step, note=event.reason, retry_at=again, queue=(), phase=_resting(step))
+    return with_step(replace(run, intent=None), resting)

@@ -108,7 +108,7 @@ def _before(scope: Scope) -> int:
 
 def _broken(snapshot: Snapshot, scope: Scope, worker: Worker) -> Reason | None:
     if worker.state in FAILED_STATES:
-        return reason(Code.PROVISIONFAILED_STATES, worker=worker.id, state=worker.state, message=worker.message)
+        return reason(Code.PROVISION_FAILED, worker=worker.id, state=worker.state, message=worker.message)
     if worker.normal and not runs_minor(worker.version, scope.target):
         return reason(Code.SUCCESSOR_WRONG_MINOR, worker=worker.id, version=worker.version)
     node = snapshot.node_of(worker.id)

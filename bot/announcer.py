@@ -1,0 +1,54 @@
+"""When to tell: what is new soon, not more often than Slack likes, again when it failed, and the last word for certain."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from structlog.typing import FilteringBoundLogger
+
+from bot.telling import Teller
+from state.errors import GpuMigrateError
+from state.run import Run
+
+GAP_SECONDS = 2.5  # Slack allows some fifty rewrites a minute to all runs together
+LAST_WORD_SECONDS = 60.0
+
+
+class Announcer:
+    """Tells what one run says; one telling at a time."""
+
+    def __init__(self, teller: Teller, run: Callable[[], Run], log: FilteringBoundLogger) -> None:
+        self._teller = teller
+        self._run = run
+        self._log = log
+        self._due = asyncio.Event()
+        self._due.set()  # after a start: whatever the last process did not get told
+        self._one = asyncio.Lock()
+
+    def wake(self) -> None:
+        self._due.set()
+
+    async def keep_on(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            if not await self._tell():
+                self._due.set()
+            await asyncio.sleep(GAP_SECONDS)
+
+    async def last_word(self) -> None:
+        """The last state arrives, or at least a minute was spent on it; the next start tries again."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORD_SECONDS):
+                while not await self._tell():  # noqa: ASYNC110 (a bounded retry, no condition to wait for)
+                    await asyncio.sleep(GAP_SECONDS)
+
+    async def _tell(self) -> bool:
+        async with self._one:
+            try:
+                await self._teller.tell(self._run())
+            except GpuMigrateError as error:
+                self._log.warning("could not tell", reason=str(error.reason))
+                return False
+        return True

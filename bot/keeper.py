@@ -1,0 +1,229 @@
+"""Keep one run going while this replica owns it: one lap at a time.
+
+    event → transition → save → effects → follow-up events
+
+Events come from the inbox (people), from watches and alarms ("look again"), and from the effects themselves (what a look
+saw, what became of a call). Effects run as tasks beside the loop; only the loop changes the run.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import structlog
+
+from bot.announcer import Announcer
+from bot.lookout import Lookout
+from bot.perform import NotOurs, give
+from bot.story import master_moved, moved, told
+from bot.surroundings import Surroundings
+from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
+from state.errors import GpuMigrateError, TransientError
+from state.events import Event, LookFailed, Nudged, Observed, Ordered, OutcomeKind
+from state.journal import Change, StoredRun
+from state.machine import Transition, transition
+from state.reasons import Code, reason
+from state.run import Run
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+SHORTEST_SECONDS = 0.05
+
+
+class Keeper:
+    """The loop of one run."""
+
+    def __init__(self, around: Surroundings, stored: StoredRun) -> None:
+        self._around = around
+        self._stored = stored
+        self._events: deque[Event] = deque()
+        self._signal = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lookout = Lookout(around, lambda: self._stored, self._changed)
+        self._looking = False
+        self._look_again = False
+        self._inbox = True
+        self._alarm: float | None = None  # loop time of the next look that nobody asked for
+        self._watch_alarm: float | None = None
+        self._lost = False
+        self._log = log.bind(run=stored.run.id, cluster=stored.run.cluster)
+        self._announcer = Announcer(around.teller, lambda: self.run, self._log)
+
+    @property
+    def run(self) -> Run:
+        return self._stored.run
+
+    def nudge(self) -> None:
+        """Something may be in the inbox, or an alarm has passed."""
+        self._inbox = True
+        self._signal.set()
+
+    async def keep(self) -> None:
+        """Work until the run ends or is no longer ours. Raises RunConflict when somebody else changed it."""
+        self._recover()
+        self._spawn(self._announcer.keep_on())
+        try:
+            while not self.run.phase.ended and not self._lost:
+                await self._lap()
+            if self.run.phase.ended:
+                await self._announcer.last_word()
+        finally:
+            await self._stop()
+
+    def _recover(self) -> None:
+        """An intent without an outcome may have been called: from now on only looking tells."""
+        intent = self.run.intent
+        now = self._around.clock.now()
+        if intent is not None and not intent.unknown:
+            why = reason(Code.WAIT_SETTLE, order=type(intent.order).__name__)
+            self._events.append(Ordered(now, intent.op, OutcomeKind.UNKNOWN, why))
+        self._events.append(Nudged(now))
+
+    async def _lap(self) -> None:
+        if self._inbox:
+            self._inbox = False
+            for entry in await self._patiently(lambda: self._around.store.inbox(self.run.id)):
+                await self._apply(entry.event, (entry.id,))
+        while self._events and not self.run.phase.ended and not self._lost:
+            await self._apply(self._events.popleft(), ())
+        if not self.run.phase.ended and not self._lost:
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Until a signal, a watch's look, or the alarm."""
+        loop = asyncio.get_running_loop()
+        alarms = [t for t in (self._alarm, self._watch_alarm) if t is not None]
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(min(alarms)) if alarms else asyncio.timeout(None):
+                await self._signal.wait()
+        self._signal.clear()
+        now = loop.time()
+        if any(t <= now for t in (self._alarm, self._watch_alarm) if t is not None):
+            self._alarm = self._watch_alarm = None
+            self._events.append(Nudged(self._around.clock.now()))
+
+    def _changed(self) -> None:
+        """A watch saw something: look, but not more than once a second."""
+        if self._watch_alarm is None:
+            self._watch_alarm = max(asyncio.get_running_loop().time(), self._lookout.next_look())
+            self._signal.set()
+
+    async def _apply(self, event: Event, taken: tuple[str, ...]) -> None:
+        before = self.run
+        step = transition(before, event)
+        if step.run != before or taken:
+            await self._save(event, step, taken)
+        if not isinstance(event, Observed | LookFailed | Nudged):
+            self._lookout.outdated()
+        if step.wake_at is not None:
+            delay = max((step.wake_at - event.at).total_seconds(), SHORTEST_SECONDS)
+            self._alarm = asyncio.get_running_loop().time() + delay
+        for effect in step.effects:
+            self._perform(effect)
+
+    async def _save(self, event: Event, step: Transition, taken: tuple[str, ...]) -> None:
+        """Save before acting: the effects of a transition start only after this returns."""
+        before, stored = self.run, self._stored
+        op = f"{before.id}:{stored.fence}:{stored.version}"
+        change = Change(stored, step.run, op, told(event, before, step.run), step.wake_at, taken)
+        self._stored = await self._patiently(lambda: self._around.store.apply(change))
+        self._around.metrics.transitions.labels(event=type(event).__name__).inc()
+        self._log.info(
+            "lap",
+            event_type=type(event).__name__,
+            phase=f"{before.phase} -> {step.run.phase}",
+            steps=moved(before, step.run),
+            effects=[type(e).__name__ for e in step.effects],
+        )
+        if master_moved(before, step.run):
+            self._lookout.renew_access()
+
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The journal may be away for a while; nothing is done meanwhile, and nothing is lost."""
+        wait = 0.2
+        while True:
+            try:
+                return await call()
+            except TransientError as error:
+                self._log.warning("journal unreachable", reason=str(error.reason))
+                self._around.metrics.journal_errors.inc()
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, 3.0)
+
+    def _perform(self, effect: Effect) -> None:
+        match effect:
+            case Observe():
+                self._look_soon()
+            case GiveOrder():
+                self._spawn(self._give(self._stored))
+            case Tell():
+                self._announcer.wake()
+            case Answer():
+                self._spawn(self._answer(effect))
+            case WakeAt(at=at):
+                delay = (at - self._around.clock.now()).total_seconds()
+                self._alarm = asyncio.get_running_loop().time() + max(delay, SHORTEST_SECONDS)
+
+    def _put(self, event: Event) -> None:
+        self._events.append(event)
+        self._signal.set()
+
+    def _look_soon(self) -> None:
+        self._look_again = self._looking
+        if not self._looking:
+            self._looking = True
+            self._spawn(self._look())
+
+    async def _look(self) -> None:
+        event = await self._lookout.look()
+        self._looking = False
+        self._put(event)
+        if self._look_again:
+            self._look_soon()
+
+    async def _give(self, stored: StoredRun) -> None:
+        intent = stored.run.intent
+        assert intent is not None
+        try:
+            hands = self._around.hands(self._lookout.cluster_id, await self._lookout.reach())
+            outcome = await give(hands, stored, intent)
+        except NotOurs:
+            self._log.warning("call withheld: the run is no longer ours", order=intent.op)
+            self._lose()
+        except GpuMigrateError as error:  # nothing was sent: the cluster could not even be reached
+            self._put(Ordered(self._around.clock.now(), intent.op, OutcomeKind.POSTPONED, error.reason))
+        else:
+            self._around.metrics.orders.labels(order=type(intent.order).__name__, outcome=outcome.kind.value).inc()
+            self._put(outcome)
+
+    async def _answer(self, effect: Answer) -> None:
+        try:
+            message = self._around.words.answer(effect.reason)
+            await self._around.chat.whisper(effect.to.channel or self.run.channel, effect.to.user, message)
+        except GpuMigrateError as error:
+            self._log.warning("could not answer", reason=str(error.reason))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(self._guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception:  # noqa: BLE001 (top of a task: it reports)
+            self._log.exception("a task of this run failed: the run is picked up anew")
+            self._lose()
+
+    def _lose(self) -> None:
+        self._lost = True
+        self._signal.set()
+
+    async def _stop(self) -> None:
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._lookout.aclose()

@@ -1,0 +1,91 @@
+"""Look at the cluster of one run: one look at a time, never a stale one, not more than one a second for a watch's sake.
+
+A look that began before something was changed (`outdated`) is thrown away and repeated, so that no decision is made on a
+world from before our own call. Watches only say "look again".
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from bot.observe import failed, look
+from bot.ports import Kubernetes
+from bot.surroundings import Surroundings
+from state.errors import GpuMigrateError, PermanentError
+from state.events import LookFailed, Observed
+from state.journal import StoredRun
+from state.reasons import Code, reason
+
+GAP_SECONDS = 1.0
+
+
+class Lookout:
+    """Owns the connection to one cluster. `stored` and `changed` are the keeper's."""
+
+    def __init__(self, around: Surroundings, stored: Callable[[], StoredRun], changed: Callable[[], None]) -> None:
+        self._around = around
+        self._stored = stored
+        self._changed = changed
+        self._lock = asyncio.Lock()
+        self._kubernetes: Kubernetes | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._epoch = 0
+        self._looked = float("-inf")
+        self.cluster_id = stored().run.cluster_id
+
+    def outdated(self) -> None:
+        """Something was changed, by us or by a person: looks that have begun are worth nothing."""
+        self._epoch += 1
+
+    async def look(self) -> Observed | LookFailed:
+        """One fresh look."""
+        while True:
+            epoch = self._epoch
+            event = await self._seen()
+            self._looked = asyncio.get_running_loop().time()
+            if epoch == self._epoch:
+                return event
+
+    def next_look(self) -> float:
+        """Loop time from which a watch may cause a look again."""
+        poll = self._stored().run.policy.durations.poll.total_seconds()
+        return self._looked + min(GAP_SECONDS, poll)
+
+    async def _seen(self) -> Observed | LookFailed:
+        around = self._around
+        try:
+            kubernetes = await self.reach()
+            snapshot = await look(around.iks, kubernetes, self.cluster_id, around.clock)
+        except GpuMigrateError as error:
+            return failed(error, around.clock)
+        return Observed(snapshot.at, snapshot)
+
+    async def reach(self) -> Kubernetes:
+        """The cluster's API; resolves the cluster once, by IKS's id from then on."""
+        async with self._lock:
+            if not self.cluster_id:
+                self.cluster_id = await self._claimed()
+            if self._kubernetes is None:
+                self._kubernetes = await self._around.kubernetes(self._stored().run.cluster, self.cluster_id)
+                self._watching = asyncio.create_task(self._kubernetes.watch(self._changed))
+            if self._watching is not None and self._watching.done():
+                self._watching.result()  # a watch ends only by a bug of ours: say so
+            return self._kubernetes
+
+    async def _claimed(self) -> str:
+        run = self._stored().run
+        found = await self._around.iks.resolve(run.cluster)
+        other = await self._around.store.claim_cluster(self._stored(), found.id)
+        if other is not None:
+            raise PermanentError(reason(Code.RUN_EXISTS, run=other, cluster=run.cluster, phase=""))
+        return found.id
+
+    def renew_access(self) -> None:
+        if self._kubernetes is not None:
+            self._kubernetes.renew_access()
+
+    async def aclose(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        if self._kubernetes is not None:
+            await self._kubernetes.aclose()

@@ -1,0 +1,25 @@
+"""What a keeper works with; the same for all runs but for `hands`, which belong to one cluster."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.metrics import Metrics
+from bot.perform import Hands
+from bot.ports import Chat, Clock, Iks, Kubernetes, RunStore
+from bot.telling import Teller
+from handlers.ports import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """`kubernetes`: configured name and IKS id → a new connection to that cluster. `hands`: IKS id → ports for a call."""
+
+    store: RunStore
+    chat: Chat
+    iks: Iks
+    clock: Clock
+    words: Words
+    teller: Teller
+    metrics: Metrics
+    hands: Callable[[str, Kubernetes], Hands]
+    kubernetes: Callable[[str, str], Awaitable[Kubernetes]]
