@@ -11,7 +11,13 @@ APP_ID = "A0GPUMIGRAT"
 BOT_ID = "B0GPUMIGRAT"
 BOT_USER = "U0GPUMIGRAT"
 BOT_NAME = "gpu-migrate"
-COMMANDS = ("/gpu-migrate",)
+#: Commands of the installed app: usage hint and description, as in its manifest.
+COMMANDS = {
+    "/gpu-migrate": (
+        "help | clusters | plan | start | status | pause | resume | retry | abort | runs | report",
+        "Start or steer a migration",
+    ),
+}
 
 BOT_TOKEN = "xoxb-pretend-bot"
 APP_TOKEN = "xapp-pretend-app"

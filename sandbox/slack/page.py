@@ -55,7 +55,7 @@ from sandbox.slack.page_rows import channel_row, message_row
 from sandbox.slack.workspace import Workspace
 
 STATIC = Path(__file__).parent / "static"
-FILES = tuple(path.name for path in STATIC.iterdir())
+FILES = frozenset(path.name for path in STATIC.iterdir())
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 HEARTBEAT = 15.0
 
@@ -96,7 +96,9 @@ class Page:
             "team": {"id": identity.TEAM_ID, "name": identity.TEAM_NAME},
             "channels": [channel_row(channel) for channel in self._workspace.channels.values()],
             "channel": identity.HOME_CHANNEL,
-            "commands": list(identity.COMMANDS),
+            "commands": [
+                {"name": name, "usage": usage, "says": says} for name, (usage, says) in identity.COMMANDS.items()
+            ],
             "group": {"id": identity.APPROVERS_GROUP, "name": "gpu-approvers"},
         }
         return web.json_response({"ok": True, **answer})
