@@ -124,6 +124,7 @@ class Code(StrEnum):
     REPLICA_SUPERSEDED = "replica-superseded"  # [replica, epoch, found] another process runs under our name
     SLACK_UNREACHABLE = "slack-unreachable"  # [error]
     SLACK_REFUSED = "slack-refused"  # [error]
+    CONFIG_WRONG = "config-wrong"  # [faults] each with its key and what to write instead
     UNEXPECTED = "unexpected"  # [where, what] a bug of ours, caught at the top of a task
 
     # --- answers to one person
@@ -147,6 +148,7 @@ class Code(StrEnum):
     EXTRA_WORDS = "extra-words"  # [command, words]
     STOPPED_ALL = "stopped-all"  # [clusters, refused]
     NOTHING_RUNS = "nothing-runs"
+    LOOKING = "looking"  # [cluster] for a dry run
 
     # --- news, told once
     PLAN_READY = "plan-ready"
