@@ -79,7 +79,7 @@ class HelmCli:
             limits = ["--timeout", f"{patience:.0f}s", "--values", str(folder / "values.json")]
             outcome = await self._run([*arguments, *options, *limits], folder, self._timeout)
         except TimeoutError as error:
-            raise OutcomeUnknown(_failed(f"no end within {self._timeout:.0f} s")) from error
+            raise OutcomeUnknown(_failed(f"no end within {self._timeout:.0f} s", -signal.SIGTERM)) from error
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if outcome.exit_code != 0:
@@ -189,5 +189,5 @@ def _decoded(raw: bytes) -> str:
     return raw[-100_000:].decode("utf-8", "replace")
 
 
-def _failed(detail: str) -> Reason:
-    return reason(Code.HELM_FAILED, exit="", detail=detail)
+def _failed(detail: str, exit_code: int = 1) -> Reason:
+    return reason(Code.HELM_FAILED, exit=exit_code, detail=detail)

@@ -37,6 +37,7 @@ ACCESS = {
     Code.SLACK_UNREACHABLE: "Slack antwortet nicht[: {error}]. "
     "Nachrichten kommen später; der Lauf wartet nicht darauf.",
     Code.SLACK_REFUSED: "Slack hat abgelehnt[: {error}]. Scopes der App prüfen und ob sie im Channel ist.",
+    Code.CONFIG_WRONG: "Die Konfiguration ist falsch: {faults}",
     Code.UNEXPECTED: "Ein Fehler des Bots selbst[ in {where}][: {what}]. Nichts ist geschehen; "
     "bitte melden und noch einmal versuchen.",
 }

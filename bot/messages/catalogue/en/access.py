@@ -35,6 +35,7 @@ ACCESS = {
     Code.REPLICA_SUPERSEDED: "Another process runs under the name {replica}. This one gives its runs away and stops.",
     Code.SLACK_UNREACHABLE: "Slack does not answer[: {error}]. Messages come later; the run does not wait for them.",
     Code.SLACK_REFUSED: "Slack refused[: {error}]. Check the app's scopes and that it is in the channel.",
+    Code.CONFIG_WRONG: "The configuration is wrong: {faults}",
     Code.UNEXPECTED: "An error of the bot itself[ in {where}][: {what}]. Nothing was done; "
     "please report it, then try again.",
 }
