@@ -44,7 +44,6 @@ class KubernetesCluster:
         self._node_writes = NodeWrites(self._connection)
         self._evictions = Evictions(self._connection, settings.limits)
         self._markers = Markers(self._connection, settings.marker_namespace, clock)
-        self._pace = Pace(settings.limits.pace, settings.limits.burst)
         self._renewed = asyncio.Event()
         self._nodes: Reflector[Node] | None = None
         self._pods: Reflector[SeenPod] | None = None
@@ -108,7 +107,8 @@ class KubernetesCluster:
         try:
             while True:
                 self._renewed.clear()
-                shared = Shared(self._connection, self._limits, self._pace, moved)
+                pace = Pace(self._limits.pace, self._limits.burst)
+                shared = Shared(self._connection, self._limits, pace, moved)
                 self._nodes = Reflector(self._looker.reads.nodes, shared)
                 self._pods = Reflector(self._looker.reads.pods, shared)
                 await _first_of(self._nodes.run(), self._pods.run(), self._renewed.wait())
