@@ -38,10 +38,11 @@ from state.events import (
 from state.news import notice, tell
 from state.outcomes import ordered, reconcile
 from state.planner import plan
-from state.progress import advance, with_step
+from state.progress import advance
 from state.reasons import Code, Reason, reason
 from state.run import Approval, Goal, Run, RunPhase, StepPhase
 from state.snapshot import Snapshot
+from state.stepping import with_step
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from state.events import (
 )
 from state.news import tell
 from state.opt_out import operator_present
-from state.progress import step_of, with_step
 from state.reasons import Code, Reason, reason
 from state.run import Approval, Decision, Goal, Pause, Run, RunPhase, StepKind, StepPhase, StepRun
 from state.snapshot import Snapshot
+from state.stepping import step_of, with_step
 from state.steps.step import Scope
 from state.steps.undo import labelled_by_us
 

@@ -15,12 +15,11 @@ from state.approval import find
 from state.asking import ask, changed, marker, with_approval
 from state.intents import open_intent
 from state.news import tell
-from state.opt_out import OPERANDS
 from state.reasons import Code, Reason, reason
 from state.run import Decision, Pause, Run, RunPhase, StepKind, StepPhase, StepRun
 from state.snapshot import Snapshot
+from state.stepping import reopen_labels, step_of, with_step
 from state.steps import STEPS
-from state.steps.label_nodes import unlabelled
 from state.steps.step import Broken, Done, Scope, Step, Verdict, Waiting
 
 STARTED = (StepPhase.ACTING, StepPhase.VERIFYING)
@@ -38,7 +37,7 @@ class Look:
 
 def advance(run: Run, snapshot: Snapshot) -> Run:
     """The run after its steps have seen `snapshot`; at most one new intent is open afterwards."""
-    run = _reopen_labels(run, snapshot)
+    run = reopen_labels(run, snapshot)
     for key in tuple(s.key for s in run.steps):
         step = step_of(run, key)
         if step.phase is StepPhase.DONE or not _eligible(run, step):
@@ -47,32 +46,11 @@ def advance(run: Run, snapshot: Snapshot) -> Run:
     return run
 
 
-def step_of(run: Run, key: str) -> StepRun:
-    return next(s for s in run.steps if s.key == key)
-
-
-def with_step(run: Run, step: StepRun) -> Run:
-    return replace(run, steps=tuple(step if s.key == step.key else s for s in run.steps))
-
-
 def _eligible(run: Run, step: StepRun) -> bool:
     if run.phase is RunPhase.ABORTING and step.kind not in (StepKind.UNDO, StepKind.REMOVE_TEMPORARY_POOL):
         return False
     done = {s.key for s in run.steps if s.phase is StepPhase.DONE}
     return all(key in done for key in step.after) or step.phase in STARTED
-
-
-def _reopen_labels(run: Run, snapshot: Snapshot) -> Run:
-    """An old GPU node without the labels, after they had all been set: label it at once, and say so (B004)."""
-    step = next((s for s in run.steps if s.kind is StepKind.LABEL_NODES), None)
-    if step is None or step.phase is not StepPhase.DONE or run.phase is RunPhase.ABORTING:
-        return run
-    bare = tuple(n for n in unlabelled(snapshot, run.policy.target_minor) if n.labels.get(OPERANDS) != "false")
-    if not bare:
-        return run
-    for node in bare:
-        run = tell(run, f"old-node:{node.uid}", snapshot.at, reason(Code.OLD_NODE_LABELLED, node=node.name))
-    return with_step(run, replace(step, phase=StepPhase.DUE, finished_at=None, deadline_at=None))
 
 
 def _advance_one(run: Run, step: StepRun, snapshot: Snapshot) -> Run:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from state.baseline import Baseline, BaselineWorkload, GpuWorker
 from state.orders import Order
 from state.policy import Policy
 from state.reasons import Reason
-from state.snapshot import Owner
 
 
 class Goal(StrEnum):
@@ -146,52 +146,6 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
-class GpuWorker:
-    """A member of the run, as it was when planned. `cordoned`: it already was; then it is not ours to lift (B091)."""
-
-    worker_id: str
-    pool_id: str
-    pool_name: str
-    flavor: str
-    zone: str
-    node: str
-    node_uid: str
-    version: str
-    gpus: Mapping[str, int]
-    cordoned: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineWorkload:
-    """A workload that used GPUs when planned. `available`: pods that were; recovered means that many again."""
-
-    owner: Owner
-    desired: int
-    available: int
-    gpus: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What was there at plan time.
-
-    Attributes:
-        pool_sizes: workers per pool of GPU workers.
-        pending: uids of GPU pods that were Pending already; they never block (spike trap).
-        others: worker ids without GPUs, listed at the end, never touched.
-    """
-
-    taken_at: datetime
-    workers: tuple[GpuWorker, ...]
-    workloads: tuple[BaselineWorkload, ...]
-    pool_sizes: Mapping[str, int]
-    pool_workers: Mapping[str, tuple[str, ...]]
-    pending: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    master_version: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Note:
     """Something to tell once. `key`: natural key, so that it is told once however often it is seen."""
 
@@ -263,3 +217,22 @@ class Run:
     ops: int = 0
     ended_at: datetime | None = None
     ending: Reason | None = None
+
+
+__all__ = [
+    "Approval",
+    "Baseline",
+    "BaselineWorkload",
+    "Decision",
+    "Goal",
+    "GpuWorker",
+    "Intent",
+    "Note",
+    "Pause",
+    "Run",
+    "RunPhase",
+    "StepKind",
+    "StepPhase",
+    "StepRun",
+    "TemporaryPool",
+]
