@@ -45,7 +45,7 @@ def admit_pod(store: Store, obj: Obj) -> None:
 
 
 def _tolerates(toleration: Obj, key: str) -> bool:
-    return toleration.get("key", key) == key and toleration.get("effect", "NoExecute") == "NoExecute"
+    return bool(toleration.get("key", key) == key and toleration.get("effect", "NoExecute") == "NoExecute")
 
 
 def _prioritise(store: Store, obj: Obj) -> None:

@@ -36,7 +36,12 @@ REPLICAS_LEFT_OUT = frozenset({"V1DeploymentStatus", "V1ScaleSpec"})
 AVAILABLE_LEFT_OUT = frozenset({"V1DeploymentStatus", "V1ReplicaSetStatus", "V1ReplicationControllerStatus"})
 MICROTIMES = frozenset({"renewTime", "acquireTime"})
 GO_NAMES = {"integer": "int32", "string": "string", "boolean": "bool", "number": "float64"}
-LIST_FOR = {"struct": "object", "map": "object", "list": "array"}
+# times that Go writes as null while nobody has set them
+NULL_TIMES = {
+    "V1NodeCondition": ("lastHeartbeatTime", "lastTransitionTime"),
+    "V1PodCondition": ("lastProbeTime", "lastTransitionTime"),
+}
+ALWAYS_WRITTEN = frozenset({"V1NodeSystemInfo", "V1CustomResourceSubresources"})
 
 
 @dataclass(slots=True)
@@ -169,11 +174,15 @@ def _fit_struct(value: dict[str, Any], shape: Shape, path: _Path) -> dict[str, A
         made = _fit(part, known, path.to(key))
         if (path.custom and shape.schema is not None) or not _left_out(key, made, known, shape.type):
             fitted[key] = made
+    for name in NULL_TIMES.get(shape.type, ()):
+        fitted.setdefault(name, None)
     return fitted
 
 
 def _left_out(key: str, value: Any, shape: Shape, owner: str) -> bool:
     """Whether Go's encoder leaves this zero value out."""
+    if owner in ALWAYS_WRITTEN:
+        return False
     if value == "":
         return key not in EMPTY_KEPT and shape.type == "string"
     if value is False or (value == 0 and shape.type == "integer"):
@@ -182,8 +191,6 @@ def _left_out(key: str, value: Any, shape: Shape, owner: str) -> bool:
         if key == "availableReplicas":
             return owner in AVAILABLE_LEFT_OUT
         return key in ZERO_LEFT_OUT
-    if owner == "V1CustomResourceSubresources":
-        return False
     return (value == [] and key != "rules") or (value == {} and shape.kind == "map")
 
 
@@ -203,7 +210,8 @@ def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
     if not fits:
         where = re.sub(r"^.*?metadata\.(labels|annotations)\..*$", r"ObjectMeta.metadata.\1", path.at)
         raise TypeFaultError(
-            f"json: cannot unmarshal {_json_type(value)} into Go struct field {where} of type {GO_NAMES.get(shape.type, shape.type)}"
+            f"json: cannot unmarshal {_json_type(value)} into Go struct field {where} "
+            f"of type {GO_NAMES.get(shape.type, shape.type)}"
         )
     if shape.type == "time" and path.name in MICROTIMES and not re.search(r"\.\d{6}(Z|[+-]\d\d:\d\d)$", value):
         raise TypeFaultError(

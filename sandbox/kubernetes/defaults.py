@@ -90,6 +90,7 @@ def _deployment(obj: Obj) -> None:
 def _daemon_set(obj: Obj) -> None:
     spec = obj["spec"]
     _template(obj)
+    obj["metadata"].setdefault("annotations", {}).setdefault("deprecated.daemonset.template.generation", "1")
     _fill(spec, revisionHistoryLimit=10, updateStrategy={})
     strategy = spec["updateStrategy"]
     _fill(strategy, type="RollingUpdate")
@@ -116,6 +117,9 @@ def _replica_set(obj: Obj) -> None:
 def _job(obj: Obj) -> None:
     spec = obj["spec"]
     _template(obj)
+    labels = spec["template"].get("metadata", {}).get("labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
     _fill(spec, backoffLimit=6, completionMode="NonIndexed", parallelism=1, suspend=False, manualSelector=False)
     if "completions" not in spec and spec["parallelism"] == 1:
         spec["completions"] = 1

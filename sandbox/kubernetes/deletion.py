@@ -9,11 +9,12 @@ from sandbox.kubernetes.listing import selected
 from sandbox.kubernetes.options import delete_options
 from sandbox.kubernetes.resources import Resource
 from sandbox.kubernetes.statuses import conflict, details_of, not_found
-from sandbox.kubernetes.store import Key, Place, Record, Store
+from sandbox.kubernetes.store import Key, Place, Store
 from sandbox.kubernetes.views import present
 
 Obj = dict[str, Any]
 
+PODS = ("", "pods")
 PROPAGATION = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 ANSWERED_BY_OBJECT = frozenset(
     {("", "pods"), ("", "services"), ("", "serviceaccounts"), ("", "persistentvolumeclaims")}
@@ -27,7 +28,7 @@ def finish_if_due(store: Store, key: Key, place: Place, new: Obj) -> bool:
         return False
     if key == ("", "namespaces") and new.get("spec", {}).get("finalizers"):
         return False
-    store.remove(key, place, new)
+    store.remove(key, place)
     return True
 
 
@@ -38,20 +39,13 @@ def delete(call: Call) -> Reply:
     if record is None:
         raise not_found(call.kind.plural, call.kind.group, call.name)
     left = delete_record(call.cluster.store, call.kind, call.place, options)
-    call.effect = {"uid": record.obj["metadata"]["uid"], "gone": left is None}
+    gone = call.cluster.store.get(call.kind.key, call.place) is None
+    call.effect = {"uid": record.obj["metadata"]["uid"], "gone": gone}
     if left is not None:
         return Reply(present(left, call.kind))
     if call.kind.key in ANSWERED_BY_OBJECT:
-        return Reply(present(_last_state(record, options), call.kind))
+        return Reply(present(record.obj, call.kind))
     return Reply(_success(call.kind, record.obj["metadata"]))
-
-
-def _last_state(record: Record, options: Obj) -> Obj:
-    obj = record.copy()
-    if obj["kind"] == "Pod" and not options.get("dryRun"):
-        obj["metadata"].setdefault("deletionTimestamp", now())
-        obj["metadata"]["deletionGracePeriodSeconds"] = 0
-    return obj
 
 
 def _success(resource: Resource, meta: Obj) -> Obj:
@@ -60,31 +54,29 @@ def _success(resource: Resource, meta: Obj) -> Obj:
 
 
 def delete_record(store: Store, resource: Resource, place: Place, options: Obj) -> Obj | None:
-    """Delete or mark an object; returns it while it stays, None once it is gone. Raises ApiError 409."""
+    """Delete or mark an object; returns it where a mark was written (pods, finalizers), else None.
+
+    Raises ApiError 409 for a precondition that does not hold.
+    """
     record = store.get(resource.key, place)
     assert record is not None
     _check_preconditions(record.obj, options.get("preconditions") or {}, resource)
-    obj = record.copy()
+    obj, dry = record.copy(), bool(options.get("dryRun"))
     meta = obj["metadata"]
     grace = _grace(obj, resource, options)
     finalizers = _finalizers(meta, options, resource)
-    if grace == 0 and not finalizers and not _namespace_stays(resource, obj):
-        if not options.get("dryRun"):
-            store.remove(resource.key, place, _final(obj, resource))
+    stays = bool(grace or finalizers) or _namespace_stays(resource, obj)
+    if not stays and resource.key != PODS:
+        if not dry:
+            store.remove(resource.key, place)
         return None
-    before = (meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), meta.get("finalizers"))
     _mark(obj, grace, finalizers, resource)
-    after = (meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), meta.get("finalizers"))
-    if after != before and not options.get("dryRun"):
-        return store.put(resource.key, place, obj).obj
-    return obj
-
-
-def _final(obj: Obj, resource: Resource) -> Obj:
-    """A pod's last state shows that it was deleted at once."""
-    if resource.key == ("", "pods"):
-        obj["metadata"].setdefault("deletionTimestamp", now())
-        obj["metadata"]["deletionGracePeriodSeconds"] = 0
+    if dry:
+        return obj
+    if obj != record.obj:
+        obj = store.put(resource.key, place, obj).obj
+    if grace == 0 and not finalizers and not _namespace_stays(resource, obj):
+        store.remove(resource.key, place)
     return obj
 
 
@@ -112,13 +104,11 @@ def _mark(obj: Obj, grace: int, finalizers: list[str], resource: Resource) -> No
         begun = datetime.now(UTC)
         meta["deletionTimestamp"] = (begun + timedelta(seconds=grace)).strftime("%Y-%m-%dT%H:%M:%SZ")
         meta["deletionGracePeriodSeconds"] = grace
-        if "generation" in meta:
-            meta["generation"] += 1
 
 
 def _grace(obj: Obj, resource: Resource, options: Obj) -> int:
     """Seconds the object is left: only pods that run on a node get any."""
-    if resource.key != ("", "pods"):
+    if resource.key != PODS:
         return 0
     if not obj["spec"].get("nodeName") or obj.get("status", {}).get("phase") in ("Succeeded", "Failed"):
         return 0
@@ -156,12 +146,12 @@ def _check_preconditions(obj: Obj, wanted: Obj, resource: Resource) -> None:
 def delete_collection(call: Call) -> Reply:
     """DELETE of all objects a list with the same selectors would give; answers the list."""
     options = delete_options(call)
-    found = selected(call)
+    found, version = selected(call), call.cluster.store.version
     for place, _ in found:
         delete_record(call.cluster.store, call.kind, place, dict(options))
     call.effect = {"deleted": [place[1] for place, _ in found]}
     items = [present(record.obj, call.kind) for _, record in found]
     if not call.kind.custom:
         items = [{k: v for k, v in item.items() if k not in ("kind", "apiVersion")} for item in items]
-    meta = {"resourceVersion": str(call.cluster.store.version)}
+    meta = {"resourceVersion": str(version)}
     return Reply({"kind": call.kind.list_kind, "apiVersion": call.kind.group_version, "metadata": meta, "items": items})

@@ -86,7 +86,7 @@ def _ask_budget(store: Store, call: Call, pod: Obj) -> Record | None:
         if spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
             return None
         current, desired = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-        if current >= desired and desired > 0:
+        if current >= desired > 0:
             return None
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         raise too_many(f"The disruption budget {name} is still being processed by the server.", 10)

@@ -18,14 +18,25 @@ UNOWNED = frozenset(
         ("f:metadata", f"f:{name}")
         for name in (
             *("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields"),
-            *("resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "generateName"),
+            *("resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"),
         )
     }
 )
 # structs that exist in every object of their type, even when empty: their appearance is owned by nobody
 ALWAYS_THERE = frozenset(
-    {"metadata", "spec", "status", "template", "strategy", "updateStrategy", "names", "jobTemplate", "roleRef"}
-    | {"containers", "versions", "daemonEndpoints", "nodeInfo"}
+    {
+        "metadata",
+        "spec",
+        "status",
+        "template",
+        "strategy",
+        "updateStrategy",
+        "names",
+        "jobTemplate",
+        "roleRef",
+        "source",
+    }
+    | {"containers", "versions", "daemonEndpoints", "nodeInfo", "deprecatedSource"}
 )
 
 
@@ -76,6 +87,11 @@ def paths_of(value: Any, shape: Shape, at: Path = ()) -> set[Path]:
     return found
 
 
+def _always_there(at: Path, shape: Shape) -> bool:
+    """Whether Go's type holds this struct even when nobody set it; never so in custom resources."""
+    return not at or (at[-1][2:] in ALWAYS_THERE and shape.schema is None)
+
+
 def changed(old: Any, new: Any, shape: Shape, at: Path = ()) -> tuple[set[Path], set[Path]]:
     """Paths that a write set (added or modified) and paths it removed."""
     if old == new:
@@ -85,25 +101,35 @@ def changed(old: Any, new: Any, shape: Shape, at: Path = ()) -> tuple[set[Path],
     before, after = _children(old, shape), _children(new, shape)
     written: set[Path] = set()
     removed: set[Path] = set()
-    if old is None and at and at[-1][2:] not in ALWAYS_THERE:
+    if old is None and not _always_there(at, shape):
         written.add(at)
     if new is None and at:
         removed.add(at)
-    if not before and not after:
+    if not before and not after and not _always_there(at, shape):
         written.add(at)
     for mark in before.keys() | after.keys():
         child = shape.child(mark[2:]) if mark.startswith("f:") else shape.element
         assert child is not None
-        path = (*at, mark)
-        if mark not in before:
-            written |= _everything(after[mark], child, path)
-        elif mark not in after:
-            removed |= _everything(before[mark], child, path)
-        else:
-            more, less = changed(before[mark], after[mark], child, path)
-            written |= more
-            removed |= less
+        more, less = _changed_child((before, after), mark, child, at)
+        written |= more
+        removed |= less
     return written, removed
+
+
+def _changed_child(
+    both: tuple[dict[str, Any], dict[str, Any]], mark: str, shape: Shape, at: Path
+) -> tuple[set[Path], set[Path]]:
+    before, after = both
+    path = (*at, mark)
+    if mark not in after:
+        return set(), _everything(before[mark], shape, path)
+    if mark not in before:
+        unset = not at and after[mark] in (None, "")
+        return (set() if unset else _everything(after[mark], shape, path)), set()
+    was = before[mark]
+    if was is None and isinstance(after[mark], dict | list):
+        was = type(after[mark])()  # null is there already, only empty
+    return changed(was, after[mark], shape, path)
 
 
 def _walkable(old: Any, new: Any, shape: Shape) -> bool:
@@ -122,7 +148,7 @@ def _everything(value: Any, shape: Shape, at: Path) -> set[Path]:
     """All paths of a value that appeared or went as a whole."""
     if shape.atomic or not isinstance(value, dict | list) or (shape.kind == "any" and isinstance(value, list)):
         return {at}
-    found = set() if at[-1][2:] in ALWAYS_THERE and value else {at}
+    found = set() if _always_there(at, shape) else {at}
     for mark, part in _children(value, shape).items():
         child = shape.child(mark[2:]) if mark.startswith("f:") else shape.element
         assert child is not None
@@ -138,13 +164,13 @@ def to_fields(paths: Iterable[Path]) -> dict[str, Any]:
         node = root
         for element in path:
             node = node.setdefault(element, {})
-    for path in members:
-        node = root
-        for element in path:
-            node = node[element]
-        if node:
-            node["."] = {}
-    return root
+    return _dotted(root, members, ())
+
+
+def _dotted(node: dict[str, Any], members: set[Path], at: Path) -> dict[str, Any]:
+    """The tree with a "." in each branch that is a member itself."""
+    inner = {element: _dotted(below, members, (*at, element)) for element, below in node.items()}
+    return {".": {}, **inner} if inner and at in members else inner
 
 
 def from_fields(fields: dict[str, Any], at: Path = ()) -> set[Path]:

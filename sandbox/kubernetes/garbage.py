@@ -10,6 +10,7 @@ from typing import Any
 from sandbox.kubernetes import crds
 from sandbox.kubernetes.cluster import Cluster, now
 from sandbox.kubernetes.deletion import delete_record, finish_if_due
+from sandbox.kubernetes.ownership import Writer, after_update
 from sandbox.kubernetes.resources import Resource
 from sandbox.kubernetes.store import Event, Key, Place
 
@@ -135,7 +136,7 @@ class Garbage:
     # ---- namespaces
 
     def _empty_namespace(self, namespace: str) -> None:
-        for key in self._store.keys():
+        for key in self._store.all_keys():
             resource = self._resource(key)
             if resource is None or not resource.namespaced:
                 continue
@@ -149,7 +150,7 @@ class Garbage:
         record = self._store.get(NAMESPACES, ("", namespace)) if namespace else None
         if record is None or not record.obj["metadata"].get("deletionTimestamp"):
             return
-        for key in self._store.keys():
+        for key in self._store.all_keys():
             resource = self._resource(key)
             if resource is not None and resource.namespaced and next(iter(self._store.items(key, namespace)), None):
                 return
@@ -181,6 +182,10 @@ class Garbage:
         if not any(c["type"] == "Established" and c["status"] == "True" for c in conditions):
             obj = record.copy()
             obj["status"] = crds.established(obj, now())
+            resource = self._resource(CRDS)
+            if resource is not None:
+                writer = Writer("kube-apiserver", resource.group_version, "status", now())
+                obj["metadata"]["managedFields"] = after_update(record.copy(), obj, resource.shape, writer)
             self._store.put(CRDS, place, obj)
 
     def _empty_definition(self, name: str) -> None:

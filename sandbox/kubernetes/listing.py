@@ -126,6 +126,8 @@ async def list_objects(call: Call) -> Reply:
 
 def _envelope(call: Call, rows: Rows, meta: dict[str, Any]) -> Reply:
     resource = call.kind
+    if resource.custom:
+        meta.setdefault("continue", "")
     head = encode({"kind": resource.list_kind, "apiVersion": resource.group_version, "metadata": meta})
     items = b",".join(item_bytes(record, resource) for _, record in rows)
     return Reply(raw=head[:-1] + b',"items":[' + items + b"]}")

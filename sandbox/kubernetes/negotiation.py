@@ -46,7 +46,7 @@ def rendered(call: Call, reply: Reply, wanted: Format) -> tuple[bytes, str]:
     """Body and content type of an answer."""
     if reply.content_type != "application/json" or (not wanted.yaml and not wanted.view):
         return reply.raw if reply.raw is not None else encode(reply.obj), reply.content_type
-    obj = json.loads(reply.raw) if reply.raw is not None else reply.obj
+    obj: Obj = json.loads(reply.raw) if reply.raw is not None else reply.obj or {}
     if wanted.view and obj.get("kind") != "Status" and call.resource is not None:
         obj = viewed(call, obj, wanted.view)
     if wanted.yaml:

@@ -46,6 +46,11 @@ def _entry(writer: Writer, operation: str, paths: set[Path]) -> Obj:
     return entry
 
 
+def _with_time(entry: Obj, time: str | None) -> Obj:
+    rest = {key: value for key, value in entry.items() if key != "time"}
+    return {**rest, "time": time} if time else rest
+
+
 def _sorted(entries: list[Obj]) -> list[Obj]:
     def rank(entry: Obj) -> tuple[str, str, str, str]:
         return entry["operation"], entry.get("time", ""), entry["manager"], entry.get("subresource", "")
@@ -54,7 +59,7 @@ def _sorted(entries: list[Obj]) -> list[Obj]:
 
 
 def after_update(old: Obj | None, new: Obj, shape: Shape, writer: Writer) -> list[Obj]:
-    """managedFields after a plain write from `old` to `new`."""
+    """ManagedFields after a plain write from `old` to `new`."""
     written, removed = fieldsets.changed(_plain(old), _plain(new), shape)
     written = {path for path in written if path not in fieldsets.UNOWNED and path}
     entries: list[Obj] = []
@@ -93,7 +98,7 @@ def merge_applied(live: Obj | None, applied: Obj, shape: Shape, writer: Writer, 
     config = {key: value for key, value in applied.items() if key not in ("apiVersion", "kind")}
     claimed = {p for p in fieldsets.paths_of(config, shape) if p not in fieldsets.UNOWNED}
     base = _plain(live)
-    merged = _merge(base, applied, shape)
+    merged: Obj = _merge(base, applied, shape)
     entries = list((live or {}).get("metadata", {}).get("managedFields") or ())
     mine = (writer.manager, "Apply", writer.api_version, writer.subresource)
     before = next((entry for entry in entries if _entry_key(entry) == mine), None)
@@ -105,8 +110,9 @@ def merge_applied(live: Obj | None, applied: Obj, shape: Shape, writer: Writer, 
         still = set().union(*(_owned(entry) for entry in others)) if others else set()
         for path in sorted(dropped - still, key=len, reverse=True):
             _drop(merged, path, shape, claimed | still)
-    unchanged = before is not None and _owned(before) == claimed
-    mine_now = before if unchanged and before is not None else _entry(writer, "Apply", claimed)
+    mine_now = _entry(writer, "Apply", claimed)
+    if live is not None and merged == base:  # nothing but ownership changed: its time is not moved
+        mine_now = _with_time(mine_now, before.get("time") if before else None)
     merged["metadata"]["managedFields"] = _sorted([*others, mine_now] if claimed else others)
     return merged
 

@@ -26,6 +26,16 @@ JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
+META_ORDER = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "labels",
+)
 
 
 def patch(call: Call) -> Reply:
@@ -51,7 +61,7 @@ def _check_type(call: Call) -> None:
     if call.content_type not in known:
         raise unsupported_media()
     if call.kind.custom and call.content_type == STRATEGIC:
-        listed = ", ".join((JSON_PATCH, MERGE, APPLY))
+        listed = f"{JSON_PATCH}, {MERGE}, {APPLY}"
         raise unsupported_media(
             f"the body of the request was in an unknown format - accepted media types include: {listed}", bare=True
         )
@@ -88,11 +98,19 @@ def _report(call: Call, decoded: Decoded, patched: Obj) -> None:
     faults = decoded.strict_faults()
     validation = call.query.get("fieldValidation") or "Warn"
     if faults and validation == "Strict":
-        shown = json.dumps(json.dumps(patched, separators=(",", ":"), ensure_ascii=False), ensure_ascii=False)
+        shown = json.dumps(json.dumps(_ordered(patched), separators=(",", ":"), ensure_ascii=False), ensure_ascii=False)
         cause = bad_value("patch", shown, f"strict decoding error: {', '.join(faults)}")
-        raise invalid(call.kind.kind, call.kind.group, call.name, [cause])
+        raise invalid("", "", "", [cause])
     if validation == "Warn":
         call.warnings += faults
+
+
+def _ordered(obj: Obj) -> Obj:
+    """The object as Go prints it."""
+    meta = obj["metadata"]
+    first = [name for name in META_ORDER if name in meta]
+    ordered = {name: meta[name] for name in (*first, *(n for n in meta if n not in first))}
+    return {key: ordered if key == "metadata" else obj[key] for key in sorted(obj)}
 
 
 def _apply(call: Call) -> Reply:
@@ -149,7 +167,7 @@ def _typed(call: Call, applied: Obj) -> Obj:
     """The applied configuration, fitted to the schema but without defaults. Raises ApiError 500."""
     resource = call.kind
     prefix = (
-        f"failed to create typed patch object ({call.namespace if call.kind.namespaced else ''}/{call.name}; "
+        f"failed to create typed patch object ({applied['metadata'].get('namespace', '')}/{call.name}; "
         f"{resource.group}/{resource.version}, Kind={resource.kind})"
     )
     try:

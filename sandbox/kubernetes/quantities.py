@@ -17,7 +17,7 @@ def parse(text: str) -> tuple[Fraction, str]:
     number, suffix = Fraction(match[1]), match[2]
     if suffix.endswith("i"):
         return number * 1024 ** BINARY.index(suffix), "binary"
-    if len(suffix) > 1 or suffix in ("e",):
+    if len(suffix) > 1 or suffix == "e":
         return number * Fraction(10) ** int(suffix[1:]), "exponent"
     return number * Fraction(10) ** DECIMAL[suffix], "decimal"
 

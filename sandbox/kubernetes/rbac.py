@@ -12,7 +12,10 @@ Obj = dict[str, Any]
 
 GROUP = "rbac.authorization.k8s.io"
 EVERYONE_URLS = ("/healthz", "/livez", "/readyz", "/version", "/version/")
-DISCOVERY_URLS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/")  # fmt: skip
+DISCOVERY_URLS = (
+    *("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz"),
+    *("/version", "/version/"),
+)
 BASIC_RULES: tuple[Obj, ...] = (
     {"verbs": ["create"], "apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"]},
     {

@@ -3,7 +3,7 @@
 Run once per client release: `python -m sandbox.kubernetes.record_schemas`. The server itself reads only the data.
 """
 
-import datetime
+import datetime as dt
 import json
 import types
 from pathlib import Path
@@ -14,7 +14,7 @@ from kubernetes.client import models
 TARGET = Path(__file__).parent / "data" / "schemas.json"
 RENAMED = {"v1/Event": "CoreV1Event", "events.k8s.io/v1/Event": "EventsV1Event"}
 VERSIONS = {"autoscaling/v2/HorizontalPodAutoscaler": "V2HorizontalPodAutoscaler"}
-PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number", datetime.datetime: "time"}
+PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number", dt.datetime: "time"}
 
 
 def main() -> None:

@@ -3,9 +3,8 @@
 from typing import Any
 
 from sandbox.kubernetes import bodies, rbac
-from sandbox.kubernetes.cluster import Call, Reply
+from sandbox.kubernetes.cluster import Call, Reply, now
 from sandbox.kubernetes.ownership import Writer, after_update
-from sandbox.kubernetes.cluster import now
 from sandbox.tokens import Identity
 
 Obj = dict[str, Any]

@@ -126,10 +126,8 @@ def selector_text(selector: Mapping[str, Any]) -> str:
 
 # ------------------------------------------------------------------ fields
 
-EVENT_FIELDS = (
-    *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")),
-    *("reason", "reportingComponent", "source", "type"),
-)  # fmt: skip
+INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+EVENT_FIELDS = (*(f"involvedObject.{name}" for name in INVOLVED), "reason", "reportingComponent", "source", "type")
 FIELDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("", "pods"): (
         *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork"),

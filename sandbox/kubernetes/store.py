@@ -95,7 +95,7 @@ class Store:
         found = self._collections.get(key)
         return found.records.get(place) if found else None
 
-    def keys(self) -> list[Key]:
+    def all_keys(self) -> list[Key]:
         return list(self._collections)
 
     def put(self, key: Key, place: Place, obj: dict[str, Any]) -> Record:

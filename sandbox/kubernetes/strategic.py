@@ -60,18 +60,26 @@ def _merge_list(old: list[Any], new: list[Any], shape: Shape) -> list[Any]:
     assert element is not None
     if any(isinstance(item, dict) and item.get(PATCH) == "replace" for item in new):
         return [item for item in new if not (isinstance(item, dict) and PATCH in item)]
-    merged = [dict(item) for item in old]
+    before, patched = {item.get(key): item for item in old}, {}
     for item in new:
         if not isinstance(item, dict) or key not in item:
             raise bad_request(f"map: {item} does not contain declared merge key: {key}")
-        found = next((i for i, candidate in enumerate(merged) if candidate.get(key) == item[key]), None)
         if item.get(PATCH) == "delete":
-            merged = [candidate for candidate in merged if candidate.get(key) != item[key]]
-        elif found is None:
-            merged.append(_merge({}, item, element))
+            before.pop(item[key], None)
         else:
-            merged[found] = _merge(merged[found], item, element)
-    return merged
+            patched[item[key]] = _merge(before.get(item[key], {}), item, element)
+    return _woven([item.get(key) for item in old], before, patched)
+
+
+def _woven(order: list[Any], before: dict[Any, Any], patched: dict[Any, Any]) -> list[Any]:
+    """Patched items in the patch's order, the others where they were; new ones come before them."""
+    kept = [mark for mark in before if mark not in patched]
+    woven = []
+    for mark, item in patched.items():
+        while kept and mark in order and order.index(kept[0]) < order.index(mark):
+            woven.append(before[kept.pop(0)])
+        woven.append(item)
+    return woven + [before[mark] for mark in kept]
 
 
 def _reorder(merged: dict[str, Any], patch: dict[str, Any], shape: Shape) -> None:

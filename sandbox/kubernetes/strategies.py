@@ -77,8 +77,6 @@ def prepare_create(resource: Resource, obj: Obj) -> None:
         case "Namespace":
             obj["spec"]["finalizers"] = ["kubernetes"]
             obj["status"] = {"phase": "Active"}
-        case "DaemonSet":
-            obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
         case "Job":
             _label_job(obj)
         case "CustomResourceDefinition":
@@ -120,9 +118,9 @@ def _label_job(obj: Obj) -> None:
         "job-name": name,
     }
     template = spec["template"].setdefault("metadata", {}).setdefault("labels", {})
+    if meta.get("labels", {}) == template:  # both came from the template
+        meta["labels"] = {**template, **labels}
     template.update(labels)
-    if not meta.get("labels"):
-        meta["labels"] = dict(template)
     spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
 
 
@@ -143,6 +141,9 @@ def keep_from_old(resource: Resource, old: Obj, new: Obj, subresource: str) -> N
         _keep(old, new, "status")
     if resource.kind == "Namespace" and subresource != "finalize":
         _keep(old.get("spec", {}), new.setdefault("spec", {}), "finalizers")
+    if resource.kind == "DaemonSet" and not resource.custom:
+        number = old["metadata"].get("annotations", {}).get(TEMPLATE_GENERATION, "1")
+        new["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = number
     if resource.kind == "Pod" and not resource.custom and subresource == "":
         for name in ("nodeName", "priority", "preemptionPolicy"):
             if name not in new["spec"]:

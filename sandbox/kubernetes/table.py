@@ -15,7 +15,7 @@ def age(stamp: str | None) -> str:
     """Time since `stamp` in kubectl's short form: 5s, 3m20s, 2h, 4d."""
     if not stamp:
         return "<unknown>"
-    seconds = int((datetime.now(UTC) - datetime.fromisoformat(stamp.replace("Z", "+00:00"))).total_seconds())
+    seconds = int((datetime.now(UTC) - datetime.fromisoformat(stamp)).total_seconds())
     seconds = max(seconds, 0)
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if seconds < 120:

@@ -68,12 +68,9 @@ def labels(meta: Obj) -> list[Cause]:
             causes.append(bad_value("metadata.labels", quoted(key), KEY_TEXT))
         if not re.fullmatch(rf"({QUALIFIED})?", value):
             causes.append(bad_value("metadata.labels", quoted(value), VALUE_TEXT))
-    for key in meta.get("annotations") or ():
-        if not _key_fits(key.lower()):
-            causes.append(
-                bad_value("metadata.annotations", quoted(key), KEY_TEXT.replace("label key", "annotation key"))
-            )
-    return causes
+    text = KEY_TEXT.replace("label key", "annotation key")
+    strange = [key for key in meta.get("annotations") or () if not _key_fits(key.lower())]
+    return causes + [bad_value("metadata.annotations", quoted(key), text) for key in strange]
 
 
 def _key_fits(key: str) -> bool:

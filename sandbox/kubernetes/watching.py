@@ -7,7 +7,7 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,7 +100,7 @@ def _line(kind: str, obj: bytes) -> bytes:
     return b'{"type":"' + kind.encode() + b'","object":' + obj + b"}\n"
 
 
-async def changes(stream: Stream) -> AsyncIterator[Change | dict[str, Any]]:
+async def changes(stream: Stream) -> AsyncGenerator[Change | dict[str, Any]]:
     """All a watcher is told until its time is over; bookmarks and errors come as finished events."""
     store, call = stream.call.cluster.store, stream.call
     store.listen(stream.notice)
@@ -130,7 +130,7 @@ async def changes(stream: Stream) -> AsyncIterator[Change | dict[str, Any]]:
         store.unlisten(stream.notice)
 
 
-async def _live(stream: Stream, start: int) -> AsyncIterator[Change | dict[str, Any]]:
+async def _live(stream: Stream, start: int) -> AsyncGenerator[Change | dict[str, Any]]:
     bookmarks = stream.call.query.get("allowWatchBookmarks") in ("true", "1")
     opened = time.monotonic()
     due = min(opened + BOOKMARK_EVERY, max(stream.ends - BOOKMARK_BEFORE_END, opened + 1))

@@ -46,7 +46,8 @@ def create(call: Call) -> Reply:
         meta["name"] = meta["generateName"] + "".join(random.choices(ALPHABET, k=5))
     if call.kind.kind == "Namespace" and call.kind.group == "" and meta.get("name"):
         meta.setdefault("labels", {})["kubernetes.io/metadata.name"] = meta["name"]
-    return store_new(call, obj, after_update(None, _without_status(call.kind, obj), call.kind.shape, writer_of(call)))
+    claimed = present(_without_status(call.kind, obj), call.kind)
+    return store_new(call, obj, after_update(None, claimed, call.kind.shape, writer_of(call)))
 
 
 def _without_status(resource: Resource, obj: Obj) -> Obj:
