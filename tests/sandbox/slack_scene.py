@@ -1,6 +1,6 @@
 """A conversation with everything the page can show, for screenshots and for looking at it by hand.
 
-    python -m tests.sandbox.slack_scene DIR     writes PNG files: desktop and phone, light and dark
+python -m tests.sandbox.slack_scene DIR     writes PNG files: desktop and phone, light and dark
 """
 
 import asyncio
@@ -81,7 +81,12 @@ def progress() -> list[dict[str, Any]]:
         ":white_circle:  Replace the worker `kube-gpu-2`",
         ":white_circle:  Verify the migration",
     )
-    fields = ("*Cluster*\ngpu-multi", "*Version*\n1.35.4 → 1.36.0", "*GPUs allocatable*\n2 of 2", "*Workloads*\n2 of 2 running")
+    fields = (
+        "*Cluster*\ngpu-multi",
+        "*Version*\n1.35.4 → 1.36.0",
+        "*GPUs allocatable*\n2 of 2",
+        "*Workloads*\n2 of 2 running",
+    )
     return [
         section("*gpu-multi · step 4 of 6*"),
         {"type": "section", "fields": [mrkdwn(text) for text in fields]},
@@ -97,7 +102,8 @@ def decision() -> list[dict[str, Any]]:
         "confirm": plain("Replace it"),
         "deny": plain("Go back"),
     }
-    facts = "• *gpu-burn-6c9f* moves to `10.240.0.22`, where one GPU is free\n• local files of the node are lost\n• takes about 9 minutes"
+    moves = "• *gpu-burn-6c9f* moves to `10.240.0.22`, where one GPU is free"
+    facts = f"{moves}\n• local files of the node are lost\n• takes about 9 minutes"
     return [
         {"type": "header", "text": plain("Replace worker kube-gpu-1?")},
         section(f"The node `10.240.0.21` is cordoned, drained and replaced by one with 1.36.\n{facts}"),
@@ -110,7 +116,10 @@ def decision() -> list[dict[str, Any]]:
                     "type": "static_select",
                     "action_id": "gm:later",
                     "placeholder": plain("Remind me…"),
-                    "options": [{"text": plain("in one hour"), "value": "1h"}, {"text": plain("tomorrow"), "value": "1d"}],
+                    "options": [
+                        {"text": plain("in one hour"), "value": "1h"},
+                        {"text": plain("tomorrow"), "value": "1d"},
+                    ],
                 },
             ],
         },
@@ -136,7 +145,9 @@ async def play(where: Room) -> str:
     await client.pins_add(channel=HOME, timestamp=thread)
     await client.chat_postMessage(channel=HOME, text="Replace worker kube-gpu-1?", blocks=decision())
     await client.chat_postEphemeral(
-        channel=HOME, user="U0OPERATOR1", text="Only approvers decide this. Ask <@U0APPROVER1>, or type `/gpu-migrate help`."
+        channel=HOME,
+        user="U0OPERATOR1",
+        text="Only approvers decide this. Ask <@U0APPROVER1>, or type `/gpu-migrate help`.",
     )
     return thread
 

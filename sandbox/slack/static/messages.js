@@ -14,7 +14,7 @@ export function drawList(box, rows, room) {
   for (const row of rows) {
     const date = day(row.ts);
     if (!room.inThread && (!before || day(before.ts) !== date)) nodes.push(kept(old, `day-${date}`, date, () => el("div", { class: "day", role: "separator" }, el("span", {}, date))));
-    const near = before && !row.ephemeral && before.user === row.user && before.ephemeral === row.ephemeral && row.ts - before.ts < NEAR && day(before.ts) === date;
+    const near = before && together(before, row) && !(room.inThread && before === rows[0]);
     nodes.push(kept(old, row.ts, JSON.stringify([row, near, room.user]), () => message(row, Boolean(near), room)));
     if (room.inThread && row === rows[0] && rows.length > 1) {
       const count = rows.length - 1;
@@ -23,6 +23,12 @@ export function drawList(box, rows, room) {
     before = row;
   }
   sync(box, nodes);
+}
+
+// One author's short lines stand together; cards and lines for one person only stand alone.
+function together(before, row) {
+  const lines = [before, row].every((one) => !one.ephemeral && !one.blocks.length && !one.pinned);
+  return lines && before.user === row.user && row.ts - before.ts < NEAR && day(before.ts) === day(row.ts);
 }
 
 // Put `nodes` into `box` in order, touching only what is not yet in its place, so that focus and scroll stay.
@@ -58,7 +64,7 @@ function message(row, near, room) {
   body.append(content(row, room));
   if (row.reactions.length) body.append(el("div", { class: "reactions" }, row.reactions.map((one) => el("span", { class: "reaction" }, shortcode(one.name), ` ${one.count}`))));
   if (row.reply_count && !room.inThread) body.append(threadLine(row, room));
-  const side = near ? el("time", { class: "at side", title: whole(row.ts) }, clock(row.ts)) : avatar(author);
+  const side = near ? el("time", { class: "at side", title: whole(row.ts) }, clock(row.ts).replace(/\s?[AP]M$/i, "")) : avatar(author);
   const marks = [];
   if (row.ephemeral) marks.push(el("div", { class: "note" }, icon("eye"), "Only visible to you"));
   if (row.pinned) marks.push(el("div", { class: "note pinned" }, icon("pin"), "Pinned"));

@@ -43,7 +43,7 @@ function lines(text) {
     if (!held.length) return;
     if (kind === "quote") nodes.push(el("blockquote", {}, inline(held.join("\n"))));
     else if (kind === "text") nodes.push(el("span", { class: "lines" }, inline(held.join("\n"))));
-    else nodes.push(el("ul", { class: "marks" }, held.map((line) => el("li", { "data-mark": mark(line) }, inline(line.replace(MARK, ""))))));
+    else nodes.push(el("ul", { class: "marks" }, held.map(item)));
     held = [];
   };
   for (const line of text.split("\n")) {
@@ -57,8 +57,13 @@ function lines(text) {
   return nodes;
 }
 
-const MARK = /^\s*([•◦▪‣–-]|\d{1,3}[.)])\s+/;
-const mark = (line) => MARK.exec(line)[1].replace("-", "•");
+const MARK = /^\s*([•◦▪‣–-]|\d{1,3}[.)]|:[a-z0-9_+'-]+:)\s+/;
+
+function item(line) {
+  const mark = MARK.exec(line)[1];
+  const sign = mark.startsWith(":") ? shortcode(mark.slice(1, -1)) : mark.replace("-", "•");
+  return el("li", { class: mark.startsWith(":") ? "signed" : "" }, el("span", { class: "mark" }, sign), inline(line.replace(MARK, "")));
+}
 
 function inline(text) {
   const nodes = [];
