@@ -58,13 +58,13 @@ def run(**changes: Any) -> Run:
     return Run(**given)
 
 
-def worker(id: str, version: str = OLD, **changes: Any) -> Worker:
+def worker(worker_id: str, version: str = OLD, **changes: Any) -> Worker:
     given: dict[str, Any] = {
         "pool_id": POOL,
         "pool_name": "default",
         "flavor": FLAVOR,
         "zone": "us-south-1",
-        "ip": f"10.240.0.{abs(hash(id)) % 200}",
+        "ip": f"10.240.0.{sum(worker_id.encode()) % 200}",
         "state": "deployed",
         "desired_state": "deployed",
         "health": "normal",
@@ -72,10 +72,10 @@ def worker(id: str, version: str = OLD, **changes: Any) -> Worker:
         "operating_system": "UBUNTU_24_64",
         **changes,
     }
-    return Worker(id=id, **given)
+    return Worker(id=worker_id, **given)
 
 
-def pool(id: str = POOL, size: int = 2, **changes: Any) -> Pool:
+def pool(pool_id: str = POOL, size: int = 2, **changes: Any) -> Pool:
     given: dict[str, Any] = {
         "name": "default",
         "flavor": FLAVOR,
@@ -85,7 +85,7 @@ def pool(id: str = POOL, size: int = 2, **changes: Any) -> Pool:
         "vpc": "r006-1",
         **changes,
     }
-    return Pool(id=id, **given)
+    return Pool(id=pool_id, **given)
 
 
 def node(name: str, worker_id: str, *, gpus: int = 1, labels: Mapping[str, str] | None = None, **changes: Any) -> Node:
