@@ -30,6 +30,8 @@ ANSWERS = {
     Code.NOTHING_TO_DO: "Es gibt jetzt nichts zum {command:command}[: Stand des Laufs: {phase:phase}].",
     Code.STARTED_LOOKING: "{cluster} wird angesehen. Der Plan erscheint gleich im Channel; geändert wird nichts, bevor "
     "jemand den Knopf darauf drückt.",
+    Code.LOOKING: "{cluster} wird angesehen. Was ein Lauf täte, erscheint gleich hier, für die fragende Person allein; "
+    "nichts wird geändert, nichts gespeichert.",
     Code.EXTRA_WORDS: "Was heißt {words} nach `{command:raw}`? Nichts ist geschehen; "
     "bitte ohne diese Wörter eingeben oder `/gpu-migrate help`.",
     Code.STOPPED_ALL: "Pause verlangt für {clusters}[; nicht erlaubt für {refused}]. Begonnene Aufrufe laufen zu Ende, "

@@ -30,6 +30,8 @@ ANSWERS = {
     Code.NOTHING_TO_DO: "There is nothing to {command:command} now[: the run is {phase:phase}].",
     Code.STARTED_LOOKING: "Looking at {cluster}. The plan appears in the channel in a moment; nothing is changed "
     "before somebody presses the button on it.",
+    Code.LOOKING: "Looking at {cluster}. What a run would do appears here in a moment, for you alone; "
+    "nothing is changed and nothing is stored.",
     Code.EXTRA_WORDS: "I do not know what {words} means after `{command:raw}`. Nothing was done; "
     "type the command without it, or `/gpu-migrate help`.",
     Code.STOPPED_ALL: "Pause asked for in {clusters}[; not yours to pause: {refused}]. Calls already made run to their "

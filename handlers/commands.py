@@ -1,0 +1,165 @@
+"""Slash commands: understand, authorise, submit or read, answer. The acknowledgement carries the answer, for one person.
+
+Runs are found by cluster, as configured, or by their own id, so that a run of a cluster that left the configuration can
+still be steered.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from handlers.edge import Edge, Heard, in_time
+from handlers.grammar import Command, Verb, parse, unknown_cluster
+from handlers.ports import Message, StartRequest
+from handlers.signals import Body, Signal, signal
+from handlers.who import not_operator, turned_away
+from state.events import AbortRequested, PauseRequested, ResumeRequested, RetryRequested
+from state.reasons import Code, Reason, reason
+from state.run import Goal, Run
+
+Answer = Message | Reason
+Steering = type[PauseRequested | ResumeRequested | RetryRequested | AbortRequested]
+
+LISTED = 30
+ALL = 200
+
+
+def register(app: AsyncApp, edge: Edge) -> None:
+    """Answer every slash command of the app, whatever it is called there."""
+
+    async def on_command(ack: AsyncAck, body: Mapping[str, Any]) -> None:
+        message = await answer(edge, body)
+        await ack(text=message.text, blocks=[dict(block) for block in message.blocks] or None)
+
+    app.command(re.compile(".*"))(on_command)
+
+
+async def answer(edge: Edge, body: Body) -> Message:
+    """What the person who typed reads."""
+    said = signal(body, edge.now())
+    text = str(body.get("text") or "")
+    outcome = turned_away(body, edge.clusters.team) or await _obey(edge, said, text)
+    known = outcome if isinstance(outcome, Reason) else None
+    edge.heard(Heard(f"command {text[:100]}", said.by, known))
+    if known is not None and known.code is Code.UNKNOWN_COMMAND:
+        return edge.words.help(known)
+    return edge.words.answer(outcome) if isinstance(outcome, Reason) else outcome
+
+
+async def _obey(edge: Edge, said: Signal, text: str) -> Answer:
+    parsed = parse(text, edge.clusters.policies)
+    if isinstance(parsed, Reason):
+        return parsed
+    return await in_time(_VERBS[parsed.verb](edge, said, parsed), edge.patience)
+
+
+async def _help(edge: Edge, _said: Signal, _command: Command) -> Answer:
+    return edge.words.help()
+
+
+async def _clusters(edge: Edge, _said: Signal, _command: Command) -> Answer:
+    return edge.words.clusters(edge.clusters, await edge.runs.recent(ALL))
+
+
+async def _plan(edge: Edge, said: Signal, command: Command) -> Answer:
+    edge.desk.plan(command.target, said.by)
+    return reason(Code.LOOKING, cluster=command.target)
+
+
+async def _start(edge: Edge, said: Signal, command: Command) -> Answer:
+    if why := not_operator(edge.clusters.policies[command.target], said.by.user):
+        return why
+    goal = Goal.PREPARE if command.verb is Verb.PREPARE else Goal.MIGRATE
+    return await edge.submit.start(StartRequest(said.id, command.target, goal, said.by))
+
+
+async def _status(edge: Edge, _said: Signal, command: Command) -> Answer:
+    if command.target:
+        run = await _find(edge, command.target)
+        return edge.words.status(run) if isinstance(run, Run) else run
+    going = tuple(run for run in await edge.runs.recent(ALL) if not run.phase.ended)
+    match going:
+        case ():
+            return reason(Code.NOTHING_RUNS)
+        case (only,):
+            return edge.words.status(only)
+        case _:
+            return edge.words.runs(going)
+
+
+async def _runs(edge: Edge, _said: Signal, _command: Command) -> Answer:
+    return edge.words.runs(await edge.runs.recent(LISTED))
+
+
+async def _report(edge: Edge, said: Signal, command: Command) -> Answer:
+    if not command.target:
+        return await _runs(edge, said, command)
+    run = await _find(edge, command.target)
+    if isinstance(run, Run):
+        return edge.words.report(run)
+    return reason(Code.NO_SUCH_RUN, run=command.target) if run.code is Code.UNKNOWN_CLUSTER else run
+
+
+def _steer(event: Steering) -> Callable[[Edge, Signal, Command], Awaitable[Answer]]:
+    """A command that becomes an event of a run."""
+
+    async def steer(edge: Edge, said: Signal, command: Command) -> Answer:
+        run = await _find(edge, command.target)
+        if isinstance(run, Reason):
+            return run
+        if run.phase.ended:
+            return reason(Code.NO_RUN, cluster=run.cluster)
+        if why := not_operator(run.policy, said.by.user):
+            return why
+        return await edge.submit.submit(run.id, event(said.at, said.id, said.by))
+
+    return steer
+
+
+async def _stop_all(edge: Edge, said: Signal, _command: Command) -> Answer:
+    """Pause everything that the person may pause, side by side."""
+    going = [run for run in await edge.runs.recent(ALL) if not run.phase.ended]
+    if not going:
+        return reason(Code.NOTHING_RUNS)
+    mine = [run for run in going if not not_operator(run.policy, said.by.user)]
+    event = PauseRequested(said.at, said.id, said.by)
+    outcomes = await asyncio.gather(*(edge.submit.submit(run.id, event) for run in mine))
+    paused = {run.cluster for run, outcome in zip(mine, outcomes, strict=True) if outcome.code is Code.RECORDED}
+    left = tuple(sorted(run.cluster for run in going if run.cluster not in paused))
+    if not mine:
+        return reason(Code.NOT_OPERATOR, user=said.by.user)
+    if not paused:
+        return reason(Code.NOT_RECORDED)
+    return reason(Code.STOPPED_ALL, clusters=tuple(sorted(paused)), refused=left)
+
+
+async def _find(edge: Edge, target: str) -> Run | Reason:
+    """The run that a word means: a cluster's active one, else its newest; else the run of that id."""
+    if run := await edge.runs.active(target) or await edge.runs.get(target):
+        return run
+    newest = (run for run in await edge.runs.recent(ALL) if target in (run.cluster, run.cluster_id))
+    if run := next(newest, None):
+        return run
+    if target in edge.clusters.policies:
+        return reason(Code.NO_RUN, cluster=target)
+    return unknown_cluster(target, edge.clusters.policies)
+
+
+_VERBS: Mapping[Verb, Callable[[Edge, Signal, Command], Awaitable[Answer]]] = {
+    Verb.HELP: _help,
+    Verb.CLUSTERS: _clusters,
+    Verb.PLAN: _plan,
+    Verb.PREPARE: _start,
+    Verb.START: _start,
+    Verb.STATUS: _status,
+    Verb.PAUSE: _steer(PauseRequested),
+    Verb.RESUME: _steer(ResumeRequested),
+    Verb.RETRY: _steer(RetryRequested),
+    Verb.ABORT: _steer(AbortRequested),
+    Verb.RUNS: _runs,
+    Verb.REPORT: _report,
+    Verb.STOP_ALL: _stop_all,
+}
