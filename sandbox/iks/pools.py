@@ -82,10 +82,11 @@ def _taint(call: Call) -> Answer:
     """Replace all taints, on the workers there are and on those to come."""
     cluster = call.cluster()
     pool = _changeable(call, cluster)
+    side, old = call.cloud.side(cluster), pool.taints
     pool.taints = call.texts("taints")
     for worker in cluster.workers_of(pool):
         if worker.state == "deployed":
-            call.cloud.background.start(call.cloud.side(cluster).retaint(worker.ip, pool.taints), f"taint {worker.id}")
+            call.cloud.background.start(side.retaint(worker.ip, pool.taints, old), f"taint {worker.id}")
     return _answer(204, cluster, pool, taints=pool.taints)
 
 

@@ -53,8 +53,8 @@ class KubernetesSide(Protocol):
     async def relabel(self, ip: str, labels: Mapping[str, str | None]) -> None:
         """Set labels; None takes one off."""
 
-    async def retaint(self, ip: str, taints: Mapping[str, str]) -> None:
-        """Replace the pool's taints (`key` → `value:Effect`) on a node."""
+    async def retaint(self, ip: str, taints: Mapping[str, str], old: Mapping[str, str]) -> None:
+        """Replace the pool's `old` taints (key → `value:Effect`) on a node."""
 
     async def restart(self, version: str, gap: float) -> None:
         """Refuse connections for `gap` seconds, then answer as `version` (v1.36.0+IKS)."""

@@ -44,8 +44,8 @@ class Side:
     async def relabel(self, ip: str, labels: Mapping[str, str | None]) -> None:
         self.done.append(("relabel", ip, str(sorted(labels.items()))))
 
-    async def retaint(self, ip: str, taints: Mapping[str, str]) -> None:
-        self.done.append(("retaint", ip, str(sorted(taints.items()))))
+    async def retaint(self, ip: str, taints: Mapping[str, str], old: Mapping[str, str]) -> None:
+        self.done.append(("retaint", ip, str(sorted(taints.items())), str(sorted(old.items()))))
 
     async def restart(self, version: str, gap: float) -> None:
         self.done.append(("restart", version))
