@@ -70,8 +70,9 @@ class Kubelet:
         if not pods.condition_true(node, "Ready"):
             await self._desk.patch(NODES, node, ready_status(node), STRATEGIC_PATCH, sub="status")
         if now >= self._renewed.get(uid, 0.0):
+            first = uid not in self._renewed
             self._renewed[uid] = now + LEASE_SECONDS
-            await renew(self._desk.api, node)
+            await renew(self._desk.api, node, first=first)
         wakes = [self._renewed[uid]]
         gates = open_gates(node, here)
         for pod in here:

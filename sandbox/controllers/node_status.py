@@ -3,7 +3,7 @@
 from sandbox.controllers.desk import micro_stamp, settled, stamp
 from sandbox.controllers.nodes import PRESSURES
 from sandbox.controllers.resources import LEASES
-from sandbox.kubernetes_client import Api, ApiError, Json
+from sandbox.kubernetes_client import Api, Json
 
 LEASE_NAMESPACE = "kube-node-lease"
 LEASE_SECONDS = 10.0  # by the real clock: a real control plane gives a node up after 50
@@ -39,8 +39,8 @@ def ready_status(node: Json) -> Json:
     }
 
 
-async def renew(api: Api, node: Json) -> None:
-    """Renew the node's lease, or make it; a cluster without leases or their namespace is left alone."""
+async def renew(api: Api, node: Json, *, first: bool) -> None:
+    """Make the node's lease, or renew it; a cluster without leases or their namespace is left alone."""
     name = node["metadata"]["name"]
     lease: Json = {
         "apiVersion": "coordination.k8s.io/v1",
@@ -48,9 +48,6 @@ async def renew(api: Api, node: Json) -> None:
         "metadata": {"name": name, "namespace": LEASE_NAMESPACE},
         "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": micro_stamp()},
     }
-    try:
-        await api.patch(LEASES.at(lease), {"spec": {"renewTime": lease["spec"]["renewTime"]}})
-    except ApiError as refused:
-        if refused.status != 404:
-            raise
-        await settled(api.post(LEASES.within(LEASE_NAMESPACE), lease))
+    if first and await settled(api.post(LEASES.within(LEASE_NAMESPACE), lease)) is not None:
+        return
+    await settled(api.patch(LEASES.at(lease), {"spec": {"renewTime": lease["spec"]["renewTime"]}}))
