@@ -19,6 +19,7 @@ class Endpoints:
         iks: base URL, /global included.
         iam: base URL; tokens at {iam}/identity/token.
         redis: what goes into REDIS_URL.
+        bot: the bot's own port (/healthz, /readyz, /metrics), "" while it does not run.
         kubeconfigs: files for people, by cluster name (cluster-admin).
         credentials: the pretend secrets a bot needs: iam_api_key, slack_bot_token, slack_app_token, slack_signing_secret.
         pids: world, valkey, bot.
@@ -35,6 +36,7 @@ class Endpoints:
     journal: str
     faults: str
     helm_repository: str
+    bot: str = ""
     kubeconfigs: dict[str, str] = field(default_factory=dict)
     credentials: dict[str, str] = field(default_factory=dict)
     pids: dict[str, int] = field(default_factory=dict)

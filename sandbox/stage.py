@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox import bot_process, endpoints, processes, valkey
+from sandbox.scenario import load
 
 STARTED_WITHIN = 90.0
 POLL = 0.05
@@ -23,6 +24,10 @@ def up(folder: Path, scenario: str, speed: float, port: int = 0) -> endpoints.En
 
     Raises StageError when one already runs there, or when it does not come up.
     """
+    try:
+        load(scenario, speed)
+    except (FileNotFoundError, KeyError, TypeError) as failure:
+        raise StageError(str(failure)) from failure
     folder.mkdir(parents=True, exist_ok=True)
     if processes.saved(folder / "world.pid") is not None:
         raise StageError(f"a sandbox runs in {folder} already; end it with 'down'")
@@ -54,14 +59,14 @@ def start_bot(folder: Path) -> processes.Process:
 
     Raises StageError when it ends at once.
     """
-    running = endpoints.read(folder)
-    bot = processes.saved(folder / "bot.pid") or bot_process.start(folder, running)
+    world = endpoints.read(folder)
+    bot = processes.saved(folder / "bot.pid") or bot_process.start(folder, world)
     processes.save(bot, folder / "bot.pid")
-    endpoints.write(folder, replace(running, pids={**running.pids, "bot": bot.pid}))
     try:
-        bot_process.wait_until_up(folder, bot)
+        url = bot_process.wait_until_up(folder, bot)
     except bot_process.BotError as failure:
         raise StageError(str(failure)) from failure
+    endpoints.write(folder, replace(world, bot=url, pids={**world.pids, "bot": bot.pid}))
     return bot
 
 

@@ -1,20 +1,32 @@
 """The command line of the sandbox, with everything in processes of their own."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import redis
+from typer.testing import CliRunner
 
 from sandbox import processes, stage
+from sandbox.cli import app
 
 
-def cli(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "sandbox.cli", *words, "--dir", str(folder)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def cli(folder: Path, *words: str) -> Ran:
+    """Run one command line in this process; starting Python for each would take most of the time."""
+    result = CliRunner().invoke(app, [*words, "--dir", str(folder)])
+    return Ran(result.exit_code, result.stdout, result.stderr)
 
 
 @pytest.fixture(scope="module")
