@@ -118,22 +118,24 @@ def _go_syntax(text: str, error: ValueError) -> str:
 def decode(value: Any, shape: Shape, *, custom: bool) -> Decoded:
     """Fit `value` to `shape`. Raises TypeFaultError."""
     decoded = Decoded({})
-    decoded.obj = _fit(value, shape, _Path("", "", custom, decoded.unknown.append))
+    decoded.obj = _fit(value, shape, _Path("", ("", ""), custom, decoded.unknown.append))
     return decoded
 
 
 @dataclass(frozen=True, slots=True)
 class _Path:
+    """Where in the body a value stands. `names`: its own field and the one around it."""
+
     at: str
-    name: str
+    names: tuple[str, str]
     custom: bool
     unknown: Callable[[str], None]
 
     def to(self, key: str) -> "_Path":
-        return _Path(f"{self.at}.{key}" if self.at else key, key, self.custom, self.unknown)
+        return _Path(f"{self.at}.{key}" if self.at else key, (key, self.names[0]), self.custom, self.unknown)
 
     def item(self, number: int) -> "_Path":
-        return _Path(f"{self.at}[{number}]", self.name, self.custom, self.unknown)
+        return _Path(f"{self.at}[{number}]", self.names, self.custom, self.unknown)
 
 
 def _fit(value: Any, shape: Shape, path: _Path) -> Any:
@@ -204,7 +206,7 @@ def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
         "number": isinstance(value, int | float) and not isinstance(value, bool),
         "boolean": isinstance(value, bool),
     }.get(shape.type, True)
-    quantity = any(part in QUANTITIES for part in path.at.split(".")[-2:]) and shape.type == "string"
+    quantity = not QUANTITIES.isdisjoint(path.names) and shape.type == "string"
     if quantity and (fits or (isinstance(value, int | float) and not isinstance(value, bool))):
         return canonical(str(value))
     if not fits:
@@ -213,7 +215,7 @@ def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
             f"json: cannot unmarshal {_json_type(value)} into Go struct field {where} "
             f"of type {GO_NAMES.get(shape.type, shape.type)}"
         )
-    if shape.type == "time" and path.name in MICROTIMES and not re.search(r"\.\d{6}(Z|[+-]\d\d:\d\d)$", value):
+    if shape.type == "time" and path.names[0] in MICROTIMES and not re.search(r"\.\d{6}(Z|[+-]\d\d:\d\d)$", value):
         raise TypeFaultError(
             f'parsing time "{value}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "{value[19:]}" as ".000000"'
         )

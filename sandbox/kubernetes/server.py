@@ -11,12 +11,18 @@ from aiohttp import web
 from sandbox.faults import Faults
 from sandbox.faults import middleware as faults_middleware
 from sandbox.journal import Journal
-from sandbox.kubernetes import garbage, handling, rbac, seeds
+from sandbox.kubernetes import garbage, handling, protobuf, rbac, seeds
 from sandbox.kubernetes.cluster import Call, Cluster, Reply
 from sandbox.kubernetes.negotiation import chosen, rendered
 from sandbox.kubernetes.record import note
 from sandbox.kubernetes.routing import understand
-from sandbox.kubernetes.statuses import ApiError, PlainNotFoundError, method_not_allowed, unauthorized
+from sandbox.kubernetes.statuses import (
+    ApiError,
+    PlainNotFoundError,
+    method_not_allowed,
+    unauthorized,
+    unsupported_media,
+)
 from sandbox.kubernetes.streaming import stream
 from sandbox.tokens import ANONYMOUS, Identity, Tokens
 
@@ -98,6 +104,7 @@ class KubernetesServer:
             call.identity = self._identity(request)
             understand(call)
             rbac.authorize(call)
+            _unpack(call)
             if _is_watch(call):
                 return await stream(call, request)
             wanted = chosen(call)
@@ -137,6 +144,16 @@ class KubernetesServer:
         for warning in call.warnings:
             response.headers.add("Warning", f"299 - {json.dumps(warning, ensure_ascii=False)}")
         return response
+
+
+def _unpack(call: Call) -> None:
+    """Turn a protobuf body into JSON. Raises ApiError 415 for kinds that are not read."""
+    if call.content_type != protobuf.MEDIA or not call.body:
+        return
+    try:
+        call.body, call.content_type = protobuf.as_json(call.body), "application/json"
+    except protobuf.UnreadableError as error:
+        raise unsupported_media(str(error), bare=True) from error
 
 
 def _is_watch(call: Call) -> bool:
