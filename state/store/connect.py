@@ -146,7 +146,6 @@ def _cluster(plan: Plan, seconds: float, connections: int) -> RedisCluster:
     return RedisCluster(
         startup_nodes=[ClusterNode(host, port) for host, port in plan.address.hosts],
         max_connections=connections,
-        cluster_error_retry_attempts=0,
         ssl=plan.address.tls,
         **settings,
     )

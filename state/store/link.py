@@ -16,10 +16,10 @@ from typing import Any, TypeVar, cast
 from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import NoScriptError, RedisError
 
-from state.errors import PermanentError
+from state.errors import GpuMigrateError, PermanentError
 from state.store.connect import Client, Clients, direct
 from state.store.script import Script, every_script, script
-from state.store.trouble import BarrierShort, drops_connections, translate
+from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate
 
 T = TypeVar("T")
 READ_SECONDS = 2.0
@@ -94,13 +94,16 @@ class Link:
     async def _repeat(self, client: Client, attempt: Callable[[], Awaitable[T]], within: float) -> T:
         deadline = time.monotonic() + within
         pause = _FIRST_PAUSE
+        trouble: GpuMigrateError | None = None
         while True:
             try:
                 async with asyncio.timeout_at(_loop_time(deadline)), self._gate:
                     return await attempt()
             except (RedisError, OSError, TimeoutError) as exc:
-                trouble = translate(exc)
-                if isinstance(trouble, PermanentError) or time.monotonic() + pause >= deadline:
+                if trouble is None or type(exc) is not TimeoutError:  # our deadline says less than what went before
+                    trouble = translate(exc)
+                hopeless = isinstance(trouble, PermanentError) or lacks_rights(exc)
+                if hopeless or time.monotonic() + pause >= deadline:
                     raise trouble from exc
                 if drops_connections(exc):
                     await _drop_idle(client)

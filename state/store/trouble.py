@@ -50,13 +50,20 @@ def translate(exc: Exception) -> GpuMigrateError:
     word = text.split(" ", 1)[0]
     if isinstance(exc, BarrierShort):
         return TransientError(reason(Code.STORE_REFUSED, detail=text))
-    if isinstance(exc, _RIGHTS) or word in _WORDS_OF_RIGHTS:
-        return TransientError(reason(Code.STORE_REFUSED, detail=f"rights: {type(exc).__name__}"), timedelta(seconds=30))
+    if lacks_rights(exc):
+        return TransientError(reason(Code.STORE_REFUSED, detail="rights"), timedelta(seconds=30))
     if isinstance(exc, _REFUSED) or (isinstance(exc, ResponseError) and word in _WORDS_FOR_NOW):
         return TransientError(reason(Code.STORE_REFUSED, detail=_name(exc, word)))
     if isinstance(exc, ResponseError) and word not in ("MOVED", "ASK"):
         return PermanentError(reason(Code.STORE_REFUSED, detail=text[:200]))
     return TransientError(reason(Code.STORE_UNREACHABLE, detail=_name(exc, word)))
+
+
+def lacks_rights(exc: BaseException) -> bool:
+    """Wrong password or missing right: asking again at once would fail alike. redis-py wraps it while connecting."""
+    word = str(exc).split(" ", 1)[0]
+    found = isinstance(exc, _RIGHTS) or word in _WORDS_OF_RIGHTS
+    return found or (exc.__cause__ is not None and lacks_rights(exc.__cause__))
 
 
 def drops_connections(exc: Exception) -> bool:
