@@ -149,3 +149,15 @@ async def test_given_all_callers_gave_up_when_the_renewal_fails_then_nothing_is_
             await source.token()
 
         assert await source.token() == "t2"
+
+
+async def test_given_the_keys_file_is_gone_when_a_token_is_needed_then_it_is_our_login() -> None:
+    def gone() -> str:
+        raise FileNotFoundError("/run/secrets/key")
+
+    async with tokens(token("t1"), grant=lambda: api_key(gone)) as (source, script):
+        with pytest.raises(PermanentError) as caught:
+            await source.token()
+
+    assert caught.value.reason.code is Code.IKS_LOGIN
+    assert script.asked == []

@@ -35,7 +35,7 @@ class IksClient:
         self._base_url = base_url.rstrip("/")
         self._reads = network.session()
         self._orders = network.session(fresh=True)
-        self._limiter = Limiter()
+        self._limiter = Limiter(network.requests)
         self.tokens = IamTokens(self._reads, iam_url, grant)
 
     async def aclose(self) -> None:

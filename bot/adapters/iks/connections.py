@@ -4,8 +4,9 @@ A kept connection may have been closed by the other side just when a request is 
 repeat, for an order it would be an outcome nobody knows. So orders get a connection each.
 """
 
+import functools
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
@@ -13,21 +14,21 @@ import aiohttp
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How to get out. `proxy`: URL, "" means the environment's rules. `ca_bundle`: PEM file to trust besides."""
+    """How to get out.
 
-    proxy: str = ""
+    Attributes:
+        proxy: URL, "" means the environment's rules.
+        ca_bundle: PEM file to trust besides.
+        requests: how many IKS grants to our address in 10 seconds; less when others share it.
+    """
+
+    proxy: str = field(default="", repr=False)
     ca_bundle: Path | None = None
-
-    def tls(self) -> ssl.SSLContext:
-        """The system's trust, and the bundle's."""
-        context = ssl.create_default_context()
-        if self.ca_bundle is not None:
-            context.load_verify_locations(cafile=self.ca_bundle)
-        return context
+    requests: int = 200
 
     def session(self, *, fresh: bool = False) -> aiohttp.ClientSession:
         """Open a session inside the running loop; `fresh` closes each connection after one request."""
-        connector = aiohttp.TCPConnector(ssl=self.tls(), force_close=fresh, limit=100)
+        connector = aiohttp.TCPConnector(ssl=_trust(self.ca_bundle), force_close=fresh, limit=100)
         headers = {"Accept": "application/json", "Accept-Language": "en"}
         return aiohttp.ClientSession(
             connector=connector,
@@ -36,3 +37,12 @@ class Network:
             trust_env=not self.proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
+
+
+@functools.cache
+def _trust(ca_bundle: Path | None) -> ssl.SSLContext:
+    """The system's trust, and the bundle's: read once, since that takes longer than a call."""
+    context = ssl.create_default_context()
+    if ca_bundle is not None:
+        context.load_verify_locations(cafile=ca_bundle)
+    return context

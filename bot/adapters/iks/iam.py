@@ -13,7 +13,7 @@ import aiohttp
 
 from bot.adapters.iks.answers import Answer, complaint, lost, retry_after
 from bot.adapters.iks.json_fields import text, whole
-from state.errors import GpuMigrateError, PermanentError, TransientError
+from state.errors import ConfigError, GpuMigrateError, PermanentError, TransientError
 from state.reasons import Code, Reason, reason
 
 GRANT = "urn:ibm:params:oauth:grant-type:"
@@ -96,7 +96,11 @@ class IamTokens:
 
     async def _renew(self) -> None:
         began = time.monotonic()
-        answer = await self._grant(self._exchange)
+        try:
+            answer = await self._grant(self._exchange)
+        except (OSError, ValueError, ConfigError) as error:  # a key's file that is gone or empty
+            facts = {"code": "", "message": f"the credentials cannot be read ({type(error).__name__})"}
+            raise PermanentError(Reason(Code.IKS_LOGIN, facts)) from error
         self._token = text(answer, "access_token")
         life = float(whole(answer, "expires_in")) or max(whole(answer, "expiration") - time.time(), 0.0) or UNTOLD_LIFE
         self._renew_at = began + life * RENEW_AT
