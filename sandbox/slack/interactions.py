@@ -126,12 +126,18 @@ class Interactions:
         return dict(answer)
 
     def _element(self, message: Message, press: Press) -> tuple[dict[str, Any], str]:
-        """The pressed element and its block's id. Raises no_such_button."""
+        """The pressed element and its block's id. Raises no_such_button.
+
+        An update gives blocks without ids new ones, so a block_id decides only between several that fit.
+        """
         bodies = [message.body, *(reversed(message.versions) if press.stale else ())]
         for body in bodies:
-            for element, block_id in elements(body):
-                if _is_pressed(element, block_id, press):
+            fitting = [(element, block_id) for element, block_id in elements(body) if _fits(element, press)]
+            for element, block_id in fitting:
+                if block_id == press.block_id:
                     return element, block_id
+            if fitting:
+                return fitting[0]
         raise SlackError("no_such_button")
 
     def _escaped(self, text: str) -> str:
@@ -171,8 +177,8 @@ def _outcome(ack: Ack, what: str) -> dict[str, Any]:
     return {"ok": True, "ack": ack.payload, "seconds": ack.seconds}
 
 
-def _is_pressed(element: dict[str, Any], block_id: str, press: Press) -> bool:
-    if element["action_id"] != press.action_id or press.block_id not in ("", block_id):
+def _fits(element: dict[str, Any], press: Press) -> bool:
+    if element["action_id"] != press.action_id:
         return False
     if press.value is None:
         return True

@@ -37,8 +37,9 @@ A text without "/" at its beginning is an ordinary message: {"ok": true, "ts": "
 `messages` answers {"ok": true, "channel": {...}, "messages": [...]}, oldest first, threads included, each:
 
     {"ts","thread_ts" (absent outside threads),"user" (author's id),"name","bot" (bool),"text","blocks",
-     "edited" (bool),"ephemeral" (bool),"reply_count","pinned" (bool),"reactions": [{"name","count","users"}],
-     "metadata"?, "buttons": [{"action_id","block_id","value","text","style","confirm" (object or null),"type"}]}
+     "edited" (bool),"ephemeral" (bool),"in_channel" (bool: false for what only a thread shows),"reply_count",
+     "pinned" (bool),"reactions": [{"name","count","users"}],"metadata"?,
+     "buttons": [{"action_id","block_id","value","text","style","confirm" (object or null),"type"}]}
 
 Nothing here decides what a message means: a click is handed to the app exactly as Slack would.
 """

@@ -28,6 +28,7 @@ def message_row(workspace: Workspace, channel: Channel, message: Message) -> dic
         "blocks": body.get("blocks", []),
         "edited": "edited" in body,
         "ephemeral": bool(message.only_for),
+        "in_channel": message.in_channel,
         "reply_count": body.get("reply_count", 0),
         "reply_users": body.get("reply_users", []),
         "latest_reply": body.get("latest_reply", ""),

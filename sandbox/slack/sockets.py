@@ -35,7 +35,7 @@ class Socket:
     leaving: bool = False
 
     async def send(self, message: dict[str, Any]) -> bool:
-        """Send one message; False when the peer is gone."""
+        """Send one message; False when the peer is gone. What a silent socket swallows counts as sent."""
         if self.silent or self.ws.closed:
             return self.silent
         try:
@@ -154,10 +154,15 @@ class Sockets:
         return until > time.monotonic()
 
     async def _send(self, ready: list[Socket], envelope: dict[str, Any]) -> None:
+        """Send to one socket, whichever; the next one when it turns out to be dead. Raises ConnectionError."""
         copies = 2 if self.duplicate else 1
         self.duplicate -= self.duplicate > 0
         for _ in range(copies):
-            await random.choice(ready).send(envelope)
+            for socket in random.sample(ready, len(ready)):
+                if await socket.send(envelope):
+                    break
+            else:
+                raise ConnectionError("every socket is dead")
 
     async def _listen(self, socket: Socket) -> None:
         async for message in socket.ws:

@@ -109,6 +109,7 @@ class ViewInteractions:
 def _state(view: View, values: dict[str, Any]) -> dict[str, Any]:
     """state.values of a submission: every input, also those left empty. Raises required_field_missing."""
     state: dict[str, Any] = {}
+    missing: dict[str, str] = {}
     for block in view.body["blocks"]:
         element = block.get("element")
         if block.get("type") != "input" or not isinstance(element, dict):
@@ -117,6 +118,8 @@ def _state(view: View, values: dict[str, Any]) -> dict[str, Any]:
         given = (values.get(block_id) or {}).get(action_id)
         text = element.get("initial_value") if given is None else str(given)
         if not text and not block.get("optional"):
-            raise SlackError("required_field_missing", errors={block_id: "Please complete this required field."})
+            missing[block_id] = "Please complete this required field."
         state[block_id] = {action_id: {"type": element["type"], **payloads.chosen(element, text or None)}}
+    if missing:
+        raise SlackError("required_field_missing", errors=missing)
     return state

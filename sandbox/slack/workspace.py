@@ -51,6 +51,11 @@ class Message:
     def is_reply(self) -> bool:
         return self.thread not in ("", self.ts)
 
+    @property
+    def in_channel(self) -> bool:
+        """Whether the channel itself shows it, not only a thread."""
+        return not self.is_reply or self.body.get("subtype") == "thread_broadcast"
+
 
 @dataclass(slots=True)
 class Channel:

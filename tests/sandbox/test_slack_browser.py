@@ -4,41 +4,52 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.sandbox.slack_room import HOME, Room, app_room, approval, room
 from tests.sandbox.slack_scene import CHROMIUM, FLAGS, browse, play
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(not CHROMIUM.exists(), reason=f"needs Chromium at {CHROMIUM} (apt-get install chromium)"),
 ]
-PATIENCE = 20_000.0  # milliseconds
+PATIENCE = 60_000.0  # milliseconds; other tests may have the processors
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium for all tests here: starting it is most of their time."""
+    expect.set_options(timeout=PATIENCE)
+    async with async_playwright() as playwright:
+        started = await playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=list(FLAGS), timeout=2 * PATIENCE
+        )
+        yield started
+        await started.close()
 
 
 @asynccontextmanager
-async def window(where: Room, size: str = "desktop", person: str = "operator-1") -> AsyncIterator[Page]:
-    """One browser window on the page; any script error fails the test."""
-    expect.set_options(timeout=PATIENCE)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
-        errors: list[str] = []
-        try:
-            page = await browse(browser, size, "light")
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            page.on(
-                "requestfailed", lambda request: errors.append(request.url) if "events" not in request.url else None
-            )
-            await page.goto(f"{where.url}/?user={person}")
-            yield page
-        finally:
-            await browser.close()
+async def window(browser: Browser, where: Room, size: str = "desktop") -> AsyncIterator[Page]:
+    """A window of its own on the page, as operator-1; any script error fails the test."""
+    errors: list[str] = []
+    page = await browse(browser, size, "light")
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    try:
+        await page.goto(f"{where.url}/?user=operator-1")
+        yield page
+    finally:
+        await page.context.close()
 
     assert errors == []
 
 
-async def test_given_the_page_when_a_command_is_typed_and_a_button_pressed_then_the_app_answers() -> None:
-    async with app_room(approval) as where, window(where) as page:
+async def test_given_the_page_when_a_command_is_typed_and_a_button_pressed_then_the_app_answers(
+    browser: Browser,
+) -> None:
+    async with app_room(approval) as where, window(browser, where) as page:
         await page.get_by_role("textbox", name="Message").fill("/gpu-migrate start gpu-multi")
         await page.keyboard.press("Enter")
         private = page.locator(".ephemeral")
@@ -58,18 +69,20 @@ async def test_given_the_page_when_a_command_is_typed_and_a_button_pressed_then_
     assert where.verbs() == ["type", "chat.postMessage", "click", "chat.update"]
 
 
-async def test_given_nobody_listening_when_typed_then_the_failure_is_shown() -> None:
-    async with room() as where, window(where) as page:
+async def test_given_nobody_listening_when_typed_then_the_failure_is_shown(browser: Browser) -> None:
+    async with room() as where, window(browser, where) as page:
         await page.get_by_role("textbox", name="Message").fill("/gpu-migrate status")
         await page.keyboard.press("Enter")
 
         await expect(page.locator(".failure")).to_contain_text("dispatch_failed")
 
 
-async def test_given_a_run_when_read_on_a_phone_then_its_thread_opens_and_people_can_be_changed() -> None:
+async def test_given_a_run_when_read_on_a_phone_then_its_thread_opens_and_people_can_be_changed(
+    browser: Browser,
+) -> None:
     async with room() as where:
         await play(where)
-        async with window(where, "phone") as page:
+        async with window(browser, where, "phone") as page:
             await page.locator(".thread-line").click()
             await expect(page.locator("#thread .message")).to_have_count(4)
             await page.get_by_role("button", name="Close the thread").click()
@@ -82,10 +95,10 @@ async def test_given_a_run_when_read_on_a_phone_then_its_thread_opens_and_people
     assert wide <= 0
 
 
-async def test_given_text_full_of_markup_when_shown_then_nothing_of_it_is_html() -> None:
+async def test_given_text_full_of_markup_when_shown_then_nothing_of_it_is_html(browser: Browser) -> None:
     links = "<https://example.com|*site*> &lt;img src=x onerror=alert(1)&gt; <javascript:alert(1)|no>"
     text = f"{links} `a < b` :nosuch: *b* _i_ ~s~"
-    async with room() as where, window(where) as page:
+    async with room() as where, window(browser, where) as page:
         await where.client.chat_postMessage(channel=HOME, text=text)
         shown = page.locator(".message .text")
 

@@ -75,6 +75,33 @@ async def test_given_an_ephemeral_of_another_when_pressed_then_it_does_not_exist
     assert answer["error"] == "message_not_found"
 
 
+async def test_given_two_cards_in_a_message_when_one_is_pressed_then_value_or_block_tells_which() -> None:
+    blocks = [
+        {"type": "actions", "block_id": name, "elements": [button("go", name, value=name)]} for name in ("one", "two")
+    ]
+    async with room() as where:
+        posted = await where.client.chat_postMessage(channel=HOME, text="Go?", blocks=blocks)
+        for keys in ({"value": "two"}, {"block_id": "two"}, {"value": "one", "block_id": "gone"}, {}):
+            await where.act("click", user="operator-1", ts=posted["ts"], action_id="go", **keys)
+        none = await where.act("click", user="operator-1", ts=posted["ts"], action_id="go", value="three")
+        labels = [entry.request["text"] for entry in where.journal.entries() if entry.verb == "click"]
+
+    assert labels == ["two", "two", "one", "one"]
+    assert none["error"] == "no_such_button"
+
+
+async def test_given_a_reply_shown_in_the_channel_too_when_read_then_history_has_it() -> None:
+    async with room() as where:
+        parent = await where.client.chat_postMessage(channel=HOME, text="Run")
+        await where.client.chat_postMessage(channel=HOME, text="quiet", thread_ts=parent["ts"])
+        await where.client.chat_postMessage(channel=HOME, text="loud", thread_ts=parent["ts"], reply_broadcast=True)
+        history = await where.client.conversations_history(channel=HOME)
+        shown = [(m["text"], m["in_channel"]) for m in await where.messages()]
+
+    assert [m["text"] for m in history["messages"]] == ["loud", "Run"]
+    assert shown == [("Run", True), ("quiet", False), ("loud", True)]
+
+
 async def test_given_an_open_stream_when_a_message_comes_then_an_event_tells() -> None:
     async with room() as where, where.session.get(f"{where.url}/page/events") as stream:
         await stream.content.readuntil(b"\n\n")

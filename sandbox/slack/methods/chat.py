@@ -16,6 +16,8 @@ def post_message(call: Call) -> Answer:
     if content.empty:
         raise SlackError("no_text")
     body = bot_message(content) | _thread(call, channel)
+    if call.flag("reply_broadcast") and "thread_ts" in body:
+        body["subtype"] = "thread_broadcast"
     metadata = checked_metadata(call.parsed("metadata", "invalid_metadata_format"))
     if metadata:
         body["metadata"] = metadata

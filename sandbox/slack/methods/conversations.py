@@ -75,7 +75,7 @@ def members(call: Call) -> Answer:
 def history(call: Call) -> Answer:
     """Newest first, answers in threads left out, as Slack does."""
     channel = _readable(call)
-    public = [m for m in channel.messages.values() if not m.deleted and not m.only_for and not m.is_reply]
+    public = [m for m in channel.messages.values() if not m.deleted and not m.only_for and m.in_channel]
     chosen = [m for m in reversed(public) if _within(call, m.ts)]
     page, cursor = _page(call, [shown(channel, m, metadata=call.flag("include_all_metadata")) for m in chosen])
     answer: Answer = {"messages": page, "has_more": bool(cursor), "pin_count": sum(m.pinned for m in public)}

@@ -87,7 +87,7 @@ function draw(answer, views) {
   const list = byId("list");
   const low = atBottom(list), count = list.childElementCount;
   const room = { user: state.user, press: pressed, openThread, author };
-  drawList(list, state.rows.filter((row) => !row.thread_ts || row.thread_ts === row.ts), room);
+  drawList(list, state.rows.filter((row) => row.in_channel), room);
   if (!list.childElementCount) list.append(welcome(answer.channel));
   if (low) toBottom(list);
   else if (list.childElementCount > count) byId("newer").hidden = false;
@@ -145,14 +145,15 @@ function openThread(row) {
   });
 }
 
-// Hand one press over. False when the person said no, so that a select can go back.
+// Hand one press over, as the person saw it: the message may have changed a moment ago, and the app must cope.
+// False when the person said no, so that a select can go back.
 async function pressed(row, item, blockId, value) {
   if (item.type === "button" && item.url) window.open(item.url, "_blank", "noopener");
   if (item.confirm && !(await confirmed(item.confirm))) return false;
   const nodes = document.querySelectorAll(`[data-ts="${CSS.escape(row.ts)}"] [data-action="${CSS.escape(item.action_id)}"]`);
   for (const node of nodes) node.classList.add("busy");
   const chosen = item.type === "button" ? item.value : value;
-  const answer = await act("click", { user: state.user, channel: state.channel, ts: row.ts, action_id: item.action_id, block_id: blockId, value: chosen });
+  const answer = await act("click", { user: state.user, channel: state.channel, ts: row.ts, action_id: item.action_id, block_id: blockId, value: chosen, stale: true });
   for (const node of nodes) node.classList.remove("busy");
   if (!answer.ok && !answer.message) toast(`That did not work: ${answer.error.replaceAll("_", " ")}`);
   return answer.ok;
