@@ -86,6 +86,8 @@ def click(  # noqa: PLR0913, PLR0917  options of a command
     button: Annotated[str, typer.Option(help="Label of the button.")] = "",
     action: Annotated[str, typer.Option(help="Action id of the button.")] = "",
     card: Annotated[int, typer.Option(help="Which card that has the button: 1 is the newest.", min=1)] = 1,
+    ts: Annotated[str, typer.Option(help="Press on this message, even if it has changed since (with --action).")] = "",
+    value: Annotated[str, typer.Option(help="Value of the button (with --ts).")] = "",
     channel: Channel = "",
     as_json: AsJson = False,
 ) -> None:
@@ -93,7 +95,14 @@ def click(  # noqa: PLR0913, PLR0917  options of a command
     with sentences():
         if bool(button) == bool(action):
             raise UsageError("give either --button or --action")
-        _print_answer(_person(folder, name, channel).click(button or action, card), as_json)
+        if ts and not action:
+            raise UsageError("--ts needs --action")
+        person = _person(folder, name, channel)
+        if ts:
+            answer = person.press(ts, {"action_id": action, "value": value}, stale=True)
+        else:
+            answer = person.click(button or action, card)
+        _print_answer(answer, as_json)
 
 
 @app.command()

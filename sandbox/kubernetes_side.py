@@ -6,6 +6,7 @@ pretend one. Lifecycles are decided in sandbox/iks.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from ssl import SSLContext
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from sandbox.controllers.nodes import lost_status, node_manifest
 from sandbox.iks.iam import jwt
 from sandbox.iks.ports import Access, Machine
 from sandbox.kubernetes_client import MERGE_PATCH, STRATEGIC_PATCH, Api, ApiError
+from sandbox.serving import Door, Served
 from sandbox.tokens import MASTERS, Tokens
 
 NODES = "/api/v1/nodes"
@@ -39,18 +41,41 @@ class ControlPlane(Protocol):
         """Answer /version as this one, such as v1.36.0+IKS."""
 
 
-class ClusterSide:
-    """One cluster's Kubernetes for IBM's machines (sandbox/iks/ports.py). `ca`: PEM of the server's authority."""
+class Entrance:
+    """The address of an API server that customers know. `ca`: PEM of its authority."""
 
-    def __init__(self, control_plane: ControlPlane, tokens: Tokens, api: Api, ca: str) -> None:
-        self._control_plane = control_plane
-        self._tokens = tokens
-        self._api = api
-        self._ca = ca
+    def __init__(self, served: Served, door: Door, context: SSLContext, ca: str) -> None:
+        self.ca = ca
+        self._served = served
+        self._door = door
+        self._context = context
 
     @property
     def url(self) -> str:
-        return self._api.url
+        return self._door.url
+
+    async def move(self) -> None:
+        """Answer at another address, and no longer at the old one."""
+        old = self._door
+        self._door = await self._served.open_door(self._context)
+        await old.aclose()
+
+
+class ClusterSide:
+    """One cluster's Kubernetes for IBM's machines (sandbox/iks/ports.py).
+
+    `api` reaches the server from inside and always; customers come through `entrance`, which may move.
+    """
+
+    def __init__(self, control_plane: ControlPlane, tokens: Tokens, api: Api, entrance: Entrance) -> None:
+        self._control_plane = control_plane
+        self._tokens = tokens
+        self._api = api
+        self._entrance = entrance
+
+    @property
+    def url(self) -> str:
+        return self._entrance.url
 
     async def join(self, machine: Machine) -> None:
         manifest = node_manifest(
@@ -96,15 +121,17 @@ class ClusterSide:
         change = {"spec": {"taints": kept + new}}
         await _persist(lambda: self._api.patch(_node(ip), change, MERGE_PATCH), fine=(404,))
 
-    async def restart(self, version: str, gap: float) -> None:
+    async def restart(self, version: str, gap: float, *, moves: bool = False) -> None:
         self._control_plane.set_version(version)
+        if moves:
+            await self._entrance.move()
         await self._control_plane.outage(gap)
 
     def access(self, user: str, life: float, *, admin: bool) -> Access:
         if admin:
-            return Access(self.url, self._ca, self._tokens.issue(user, (MASTERS,), life))
+            return Access(self.url, self._entrance.ca, self._tokens.issue(user, (MASTERS,), life))
         token = self._tokens.issue(user, (ADMINS,), life, jwt(user, life))
-        return Access(self.url, self._ca, token)
+        return Access(self.url, self._entrance.ca, token)
 
 
 def _node(ip: str) -> str:

@@ -89,6 +89,7 @@ class Scenario:
         worker_builds: "1.36" -> "1.36.0_1507": the build new workers get.
         durations: seconds as in life, by name.
         channel: name of the Slack channel where the bot is a member.
+        knobs: rows of name and value, turned at the beginning (sandbox/iks/knobs.py).
     """
 
     name: str
@@ -100,6 +101,7 @@ class Scenario:
     worker_builds: dict[str, str]
     durations: dict[str, float]
     channel: str = "gpu-migrations"
+    knobs: tuple[dict[str, Any], ...] = ()
     speed: float = 1.0
 
     def seconds(self, name: str) -> float:
@@ -128,6 +130,7 @@ def load(name: str, speed: float = 1.0) -> Scenario:
         worker_builds={**defaults["worker_builds"], **raw.get("worker_builds", {})},
         durations={**defaults["durations"], **raw.get("durations", {})},
         channel=raw.get("channel", "gpu-migrations"),
+        knobs=tuple(raw.get("knobs", ())),
         speed=speed,
     )
 

@@ -11,6 +11,18 @@ HOST = "127.0.0.1"
 LAST_WORDS = 0.2  # seconds that open streams (watches, sockets) get at the end before they are cut
 
 
+class Door:
+    """One more address of a server."""
+
+    def __init__(self, site: web.TCPSite, url: str) -> None:
+        self.url = url
+        self._site = site
+
+    async def aclose(self) -> None:
+        """Refuse new connections; those that are open stay."""
+        await self._site.stop()
+
+
 class Served:
     """A server that answers. `url` has no slash at its end."""
 
@@ -18,6 +30,14 @@ class Served:
         self.url = url
         self.port = port
         self._runner = runner
+
+    async def open_door(self, ssl: SSLContext | None = None) -> Door:
+        """Answer at another free port too."""
+        before = set(self._runner.addresses)
+        site = web.TCPSite(self._runner, HOST, 0, ssl_context=ssl)
+        await site.start()
+        (address,) = set(self._runner.addresses) - before
+        return Door(site, _url(address[1], ssl))
 
     async def aclose(self) -> None:
         """Stop listening and cut what is still open; harmless when repeated."""
@@ -38,4 +58,8 @@ async def serve(app: web.Application, port: int = 0, ssl: SSLContext | None = No
         await runner.cleanup()
         raise
     bound = runner.addresses[0][1]
-    return Served(runner, f"{'https' if ssl else 'http'}://{HOST}:{bound}", bound)
+    return Served(runner, _url(bound, ssl), bound)
+
+
+def _url(port: int, ssl: SSLContext | None) -> str:
+    return f"{'https' if ssl else 'http'}://{HOST}:{port}"

@@ -36,7 +36,7 @@ from sandbox.iks.server import BASE, IksServer
 from sandbox.journal import Journal
 from sandbox.kubernetes.server import KubernetesServer
 from sandbox.kubernetes_client import Api
-from sandbox.kubernetes_side import ClusterSide
+from sandbox.kubernetes_side import ClusterSide, Entrance
 from sandbox.scenario import Scenario, load
 from sandbox.serving import Served, serve
 from sandbox.slack.server import SlackServer
@@ -96,14 +96,16 @@ class World:
         name = cluster.name
         version = f"v{cluster.master.version.split('_', maxsplit=1)[0]}+IKS"
         server = KubernetesServer(name, self.journal, self.faults, tokens, version)
-        served = await self._keep(server.app(), context=_server_context(certificates, self.folder))
+        context = _server_context(certificates, self.folder)
+        served = await self._keep(server.app(), context=context)
+        entrance = Entrance(served, await served.open_door(context), context, certificates.authority)
         trust = ssl.create_default_context(cadata=certificates.authority)
         api = Api(served.url, tokens.issue(ADMIN, (MASTERS,)), trust, agent="sandbox/world")
         machines = Api(served.url, tokens.issue("ibm-cloud", (MASTERS,)), trust, agent="sandbox/ibm-cloud")
         self._open.push_async_callback(api.aclose)
         self._open.push_async_callback(machines.aclose)
         self.apis[name] = api
-        self.sides[name] = ClusterSide(server, tokens, machines, certificates.authority)
+        self.sides[name] = ClusterSide(server, tokens, machines, entrance)
         self.afflictions[name] = Afflictions()
         await seeding.seed(self.cloud, cluster, api)
         work = run_controllers(served.url, tokens.issue, self.scenario, afflictions=self.afflictions[name], ssl=trust)

@@ -26,6 +26,8 @@ class Cloud:
         self.journal = journal
         self.sides = sides
         self.knobs = Knobs()
+        for row in scenario.knobs:
+            self.knobs.turn(row["name"], row["value"])
         self.background = Background()
         self.clusters = {seed.id: cluster_of(seed) for seed in scenario.clusters}
         self._serial = itertools.count(0x500)

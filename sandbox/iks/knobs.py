@@ -50,6 +50,7 @@ class Knobs:
             second order for the same worker is accepted too, and a second successor comes.
         successor_after: "delete" starts the new worker when the old one reads deleting, "deleted" only when it is
             gone, "accepted" at once.
+        endpoint_moves: whether control-plane updates give the API server another URL, so that old kubeconfigs fail.
         reuse_ip: whether the next made-up workers get the address of a worker that is gone.
     """
 
@@ -57,6 +58,7 @@ class Knobs:
     master_ends: list[MasterEnd] = field(default_factory=list)
     visible_lag: float = 0.0
     successor_after: str = "delete"
+    endpoint_moves: bool = False
     reuse_ip: bool = False
 
     def next_worker(self, cluster: str) -> NewWorker | None:
@@ -82,6 +84,7 @@ class Knobs:
             "new_worker": lambda: self.new_workers.append(NewWorker(**value)),
             "master_end": lambda: self.master_ends.append(MasterEnd(**value)),
             "visible_lag": lambda: setattr(self, "visible_lag", float(value)),
+            "endpoint_moves": lambda: setattr(self, "endpoint_moves", bool(value)),
             "reuse_ip": lambda: setattr(self, "reuse_ip", bool(value)),
             "successor_after": lambda: setattr(self, "successor_after", _order(value)),
         }

@@ -29,7 +29,8 @@ async def _update(cloud: Cloud, cluster: Cluster, build: str) -> None:
     halves = max(0.0, total - gap) / 2 / total if total else 0.0
     await cloud.pause("master_update", halves)
     _workers(cluster, "normal", "unknown")
-    await cloud.side(cluster).restart(f"v{build.split('_', maxsplit=1)[0]}+IKS", gap)
+    version = f"v{build.split('_', maxsplit=1)[0]}+IKS"
+    await cloud.side(cluster).restart(version, gap, moves=cloud.knobs.endpoint_moves)
     _workers(cluster, "unknown", "normal")
     await cloud.pause("master_update", halves)
     master.version, master.pending = build, ""

@@ -56,8 +56,8 @@ class KubernetesSide(Protocol):
     async def retaint(self, ip: str, taints: Mapping[str, str], old: Mapping[str, str]) -> None:
         """Replace the pool's `old` taints (key → `value:Effect`) on a node."""
 
-    async def restart(self, version: str, gap: float) -> None:
-        """Refuse connections for `gap` seconds, then answer as `version` (v1.36.0+IKS)."""
+    async def restart(self, version: str, gap: float, *, moves: bool = False) -> None:
+        """Refuse connections for `gap` seconds, then answer as `version` (v1.36.0+IKS), at another URL if it moves."""
 
     def access(self, user: str, life: float, *, admin: bool) -> Access:
         """Let `user` in for `life` seconds."""

@@ -47,8 +47,8 @@ class Side:
     async def retaint(self, ip: str, taints: Mapping[str, str], old: Mapping[str, str]) -> None:
         self.done.append(("retaint", ip, str(sorted(taints.items())), str(sorted(old.items()))))
 
-    async def restart(self, version: str, gap: float) -> None:
-        self.done.append(("restart", version))
+    async def restart(self, version: str, gap: float, *, moves: bool = False) -> None:
+        self.done.append(("restart", version, *(("moves",) if moves else ())))
         await asyncio.sleep(gap)
 
     def access(self, user: str, life: float, *, admin: bool) -> Access:

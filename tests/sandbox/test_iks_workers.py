@@ -1,11 +1,13 @@
 """Orders for workers: replace, remove, and what happens to them in time."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sandbox.iks.model import Worker
+from sandbox.scenario import load
 from tests.sandbox.iks_bench import Bench, bench, until
 
 OLD = "test-d8397vk20kb65iocenn0-btspstggput-default-000001e4"
@@ -172,6 +174,15 @@ async def test_given_no_quota_when_replaced_then_the_new_worker_fails_and_can_be
     assert failed["lifecycle"]["message"].startswith("The user account has insufficient infrastructure quota")
     assert "gx3.16x80.l4" in failed["lifecycle"]["message"]
     assert again == (204, None)
+
+
+async def test_given_knobs_in_a_scenario_when_loaded_then_they_are_turned() -> None:
+    scenario = replace(load("guide-example-2", 2000.0), knobs=({"name": "new_worker", "value": {"times": -1}},))
+    async with bench(scenario) as iks:
+        await iks.post("/v2/vpc/replaceWorker", workerID=OLD, update=True)
+        await _to(iks, NEW, "provision_failed")
+
+    assert iks.cloud.knobs.new_workers[0].times == -1
 
 
 async def test_given_a_removed_worker_when_over_then_autobalance_is_off() -> None:

@@ -114,6 +114,24 @@ def _world_notes(world: World) -> list[tuple[str, str]]:
     return [(entry.verb, entry.target) for entry in world.journal.entries() if entry.system == "world"]
 
 
+async def test_given_an_endpoint_that_moves_when_the_master_is_updated_then_old_kubeconfigs_fail(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as world, customer(world) as somebody:
+        world.cloud.knobs.turn("endpoint_moves", True)
+        master = world.cloud.clusters["d84b2k7f0s3vq9h6m1r0"].master
+        old = world.sides["gpu-multi"].url
+        await somebody.iks("POST", "/v2/updateMaster", {"cluster": "gpu-multi", "version": "1.36.0"})
+        await until(lambda: master.version == "1.36.0_1506")
+        row = json.loads((await somebody.iks("GET", "/v2/getCluster?cluster=gpu-multi"))[1])
+        fresh = await somebody.kubernetes("/version")
+        with pytest.raises(aiohttp.ClientConnectorError):
+            async with aiohttp.ClientSession() as session:
+                await session.get(f"{old}/version", ssl=False)
+
+    assert (fresh[1]["gitVersion"], row["masterURL"] == old) == ("v1.36.0+IKS", False)
+
+
 async def test_given_pool_labels_and_taints_when_set_then_the_nodes_have_them(tmp_path: Path) -> None:
     async with running(tmp_path) as world, customer(world) as somebody:
         place = {"cluster": "gpu-multi", "workerpool": "default"}
