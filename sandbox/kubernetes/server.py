@@ -60,6 +60,10 @@ class KubernetesServer:
         """Be another release from now on, as after a master update."""
         self.cluster.version = git_version
 
+    def forget_history(self) -> None:
+        """Answer watches from any older version with 410 Expired from now on."""
+        self.cluster.store.forget()
+
     async def outage(self, seconds: float) -> None:
         """Answer nobody for a while and cut every open watch; returns when it is over."""
         self._dark_until = time.monotonic() + seconds

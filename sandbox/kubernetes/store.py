@@ -79,6 +79,7 @@ class Store:
     def __init__(self) -> None:
         self.version = FIRST_VERSION
         self.floor = FIRST_VERSION  # changes up to this version are forgotten
+        self.compacted = FIRST_VERSION  # lists of versions before this one are refused; watches still get changes
         self.history: deque[Event] = deque()
         self._collections: dict[Key, _Collection] = {}
         self._owned: dict[str, set[tuple[Key, Place]]] = {}
@@ -141,7 +142,7 @@ class Store:
 
         Raises ExpiredError when history does not reach back so far.
         """
-        if version < self.floor:
+        if version < max(self.floor, self.compacted):
             raise ExpiredError
         collection = self._collections.get(key)
         records = dict(collection.records) if collection else {}
@@ -172,7 +173,11 @@ class Store:
         return sorted(self._owned.get(uid, ()))
 
     def compact(self) -> None:
-        """Forget all history, as etcd does every few minutes."""
+        """Refuse lists of the past from now on, as after etcd's compaction; open and new watches do not notice."""
+        self.compacted = self.version
+
+    def forget(self) -> None:
+        """Forget all history: watches from an older version get 410, as after a restart of the server."""
         self.history.clear()
         self.floor = self.version
 
