@@ -81,6 +81,7 @@ class Code(StrEnum):
     EVICTION_THROTTLED = "eviction-throttled"  # [pod, seconds]
     EVICTION_MISCONFIGURED = "eviction-misconfigured"  # [pod] two budgets
     PAUSED = "paused"  # [by]
+    BRAKE = "brake"  # [by, detail] every run of the fleet is stopped
 
     # --- readiness stages of one GPU node (facts of WAIT_GPUS: node, stage, detail) are in state/readiness.py
 
@@ -149,6 +150,8 @@ class Code(StrEnum):
     STOPPED_ALL = "stopped-all"  # [clusters, refused]
     NOTHING_RUNS = "nothing-runs"
     LOOKING = "looking"  # [cluster] for a dry run
+    BRAKE_SET = "brake-set"  # [by]
+    BRAKE_LIFTED = "brake-lifted"  # [by]
 
     # --- news, told once
     PLAN_READY = "plan-ready"
