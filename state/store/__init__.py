@@ -17,7 +17,16 @@ from state.store.memory import Memory
 from state.store.ownership import RedisOwnership, register
 from state.store.runs import RedisRuns
 
-__all__ = ["RedisFleet", "RedisOwnership", "RedisRuns", "RedisStore", "open_store", "verify_chain"]
+__all__ = [
+    "RedisFleet",
+    "RedisOwnership",
+    "RedisReader",
+    "RedisRuns",
+    "RedisStore",
+    "open_reader",
+    "open_store",
+    "verify_chain",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +77,26 @@ async def open_store(
         ownership=ownership,
         fleet=RedisFleet(link, timedelta(days=retention_days)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RedisReader:
+    """A store opened to be read: no name is taken, so that a look never overtakes a running process."""
+
+    link: Link
+    runs: RedisRuns
+    fleet: RedisFleet
+
+    async def aclose(self) -> None:
+        await self.link.aclose()
+
+
+async def open_reader(url: str, *, ca_bundle: str = "") -> RedisReader:
+    """Connect to read. Raises as `open_store` does."""
+    link = Link(connect(Plan(parse_address(url), ca_bundle)))
+    try:
+        await link.load_scripts()
+    except BaseException:
+        await link.aclose()
+        raise
+    return RedisReader(link, RedisRuns(link, Memory(), "reader", 0), RedisFleet(link, timedelta(days=90)))
