@@ -120,20 +120,46 @@ def _steer(event: Steering) -> Callable[[Edge, Signal, Command], Awaitable[Answe
 
 
 async def _stop_all(edge: Edge, said: Signal, _command: Command) -> Answer:
-    """Pause everything that the person may pause, side by side."""
+    """Order nothing anywhere: any operator may, stopping is the safe direction."""
+    if why := _operates_nothing(edge, said.by.user):
+        return why
+    if edge.brake is None:
+        return await _each(edge, said, PauseRequested)
+    await edge.brake.set_brake(said.by.user, "stop-all")
+    return reason(Code.BRAKE_SET, by=said.by.user)
+
+
+async def _resume_all(edge: Edge, said: Signal, _command: Command) -> Answer:
+    if why := _operates_nothing(edge, said.by.user):
+        return why
+    if edge.brake is None:
+        return await _each(edge, said, ResumeRequested)
+    await edge.brake.lift_brake(said.by.user)
+    return reason(Code.BRAKE_LIFTED, by=said.by.user)
+
+
+def _operates_nothing(edge: Edge, user: str) -> Reason | None:
+    """Why this user may not speak for all runs: they are operator of no cluster."""
+    if any(not_operator(policy, user) is None for policy in edge.clusters.policies.values()):
+        return None
+    return reason(Code.NOT_OPERATOR, user=user)
+
+
+async def _each(edge: Edge, said: Signal, event: Steering) -> Answer:
+    """Steer everything that the person may steer, side by side."""
     going = [run for run in await edge.runs.recent(ALL) if not run.phase.ended]
     if not going:
         return reason(Code.NOTHING_RUNS)
     mine = [run for run in going if not not_operator(run.policy, said.by.user)]
-    event = PauseRequested(said.at, said.id, said.by)
-    outcomes = await asyncio.gather(*(edge.submit.submit(run.id, event) for run in mine))
-    paused = {run.cluster for run, outcome in zip(mine, outcomes, strict=True) if outcome.code is Code.RECORDED}
-    left = tuple(sorted(run.cluster for run in going if run.cluster not in paused))
-    if not mine:
-        return reason(Code.NOT_OPERATOR, user=said.by.user)
-    if not paused:
-        return reason(Code.NOT_RECORDED)
-    return reason(Code.STOPPED_ALL, clusters=tuple(sorted(paused)), refused=left)
+    one = event(said.at, said.id, said.by)
+    outcomes = await asyncio.gather(*(edge.submit.submit(run.id, one) for run in mine))
+    taken = {run.cluster for run, outcome in zip(mine, outcomes, strict=True) if outcome.code is Code.RECORDED}
+    if not taken:
+        return reason(Code.NOT_RECORDED) if mine else reason(Code.NOT_OPERATOR, user=said.by.user)
+    if event is ResumeRequested:
+        return reason(Code.BRAKE_LIFTED, by=said.by.user)
+    left = tuple(sorted(run.cluster for run in going if run.cluster not in taken))
+    return reason(Code.STOPPED_ALL, clusters=tuple(sorted(taken)), refused=left)
 
 
 async def _find(edge: Edge, target: str) -> Run | Reason:
@@ -162,4 +188,5 @@ _VERBS: Mapping[Verb, Callable[[Edge, Signal, Command], Awaitable[Answer]]] = {
     Verb.RUNS: _runs,
     Verb.REPORT: _report,
     Verb.STOP_ALL: _stop_all,
+    Verb.RESUME_ALL: _resume_all,
 }

@@ -22,6 +22,14 @@ class Whisper(Protocol):
     def __call__(self, to: Person, message: Message) -> None: ...
 
 
+class Brake(Protocol):
+    """The brake of the whole fleet: while it is set, nothing is ordered in any cluster. Raises TransientError."""
+
+    async def set_brake(self, by: str, reason: str) -> None: ...
+
+    async def lift_brake(self, by: str = "") -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Heard:
     """One signal and what came of it, for the log: refused ones too."""
@@ -43,6 +51,7 @@ class Edge:
         now: the time that events carry.
         heard: is told of every signal once, refused ones too.
         patience: how long a listener may work before it gives up and says so.
+        brake: stops everything; without one every run is paused by itself.
     """
 
     submit: Submit
@@ -54,6 +63,7 @@ class Edge:
     now: Callable[[], datetime]
     heard: Callable[[Heard], None] = unrecorded
     patience: timedelta = PATIENCE
+    brake: Brake | None = None
 
 
 async def in_time(work: Awaitable[Told], patience: timedelta) -> Told | Reason:

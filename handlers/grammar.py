@@ -31,6 +31,7 @@ class Verb(StrEnum):
     RUNS = "runs"
     REPORT = "report"
     STOP_ALL = "stop-all"
+    RESUME_ALL = "resume-all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Command:
     target: str = ""
 
 
-_ALONE = frozenset({Verb.HELP, Verb.CLUSTERS, Verb.RUNS, Verb.STOP_ALL})
+_ALONE = frozenset({Verb.HELP, Verb.CLUSTERS, Verb.RUNS, Verb.STOP_ALL, Verb.RESUME_ALL})
 _OPTIONAL = frozenset({Verb.STATUS, Verb.REPORT})
 _KNOWN_ONLY = frozenset({Verb.PLAN, Verb.PREPARE, Verb.START})
 _ALIASES = {
@@ -58,6 +59,7 @@ _ALIASES = {
     Verb.RUNS: ("history", "läufe", "laeufe", "verlauf"),
     Verb.REPORT: ("summary", "bericht", "abschlussbericht"),
     Verb.STOP_ALL: ("stopall", "pause-all", "alles-anhalten", "alle-anhalten", "not-aus", "notaus"),
+    Verb.RESUME_ALL: ("resumeall", "continue-all", "alle-fortsetzen", "alles-weiter"),
 }
 _WORDS = {word: verb for verb, words in _ALIASES.items() for word in (verb.value, *words)}
 _FILLERS = frozenset({"cluster", "c", "run", "lauf", "on", "for", "the", "den", "für"})

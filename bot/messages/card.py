@@ -39,7 +39,7 @@ def _name(speech: Speech, run: Run, approval: Approval) -> str:
     """Plain text: what the question is about."""
     if not approval.step_key:
         return speech.phrase("card:plan", cluster=plain_name(run))
-    return speech.step(approval.step_key).replace("`", "")
+    return speech.question(approval.step_key).replace("`", "")
 
 
 def _title(speech: Speech, name: str, approval: Approval) -> str:

@@ -5,7 +5,6 @@ link, no bold survives there. Nothing here knows a reason or a run.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -18,7 +17,8 @@ _CHANNEL = re.compile(r"^[CG][A-Z0-9]{2,}$")
 
 def harmless(text: str, limit: int = FOREIGN_TEXT) -> str:
     """One line of at most `limit` characters without control characters, backticks and live markup."""
-    visible = "".join(" " if _invisible(char) else char for char in text[: limit * 8])
+    head = text[: limit * 4]
+    visible = head if head.isprintable() else "".join(char if char.isprintable() else " " for char in head)
     line = " ".join(visible.split()).replace("`", "'")
     return escaped(cut(line, limit))
 
@@ -66,8 +66,3 @@ def clock_time(at: datetime) -> str:
     """A moment of today, without its date."""
     utc = at.astimezone(UTC)
     return f"<!date^{int(utc.timestamp())}^{{time}}|{utc:%H:%M} UTC>"
-
-
-def _invisible(char: str) -> bool:
-    """Control, format (zero width, right-to-left) and unassigned characters."""
-    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")

@@ -101,7 +101,9 @@ def _needed(speech: Speech, run: Run) -> tuple[str, ...]:
     if run.phase.ended:
         return ()
     wants = [
-        speech.phrase("needs:answer", step=speech.step(approval.step_key), who=speech.people(answerers(run, approval)))
+        speech.phrase(
+            "needs:answer", step=speech.question(approval.step_key), who=speech.people(answerers(run, approval))
+        )
         for approval in open_approvals(run)[:NOTED]
     ]
     wants += [

@@ -76,7 +76,7 @@ def _decisions(speech: Speech, run: Run) -> tuple[str, ...]:
         if answer is None or not approval.decided_by:
             continue
         word = speech.word("decision", answer[0].value)
-        step, who, time = speech.step(approval.step_key), user(approval.decided_by), moment(answer[1])
+        step, who, time = speech.question(approval.step_key), user(approval.decided_by), moment(answer[1])
         lines.append(f"• {speech.phrase('report:decision', step=step, decision=word, who=who, time=time)}")
     return (speech.phrase("report:decisions"), *lines) if lines else ()
 

@@ -52,11 +52,17 @@ class Speech:
 
     def step(self, key: str) -> str:
         """Title of a step from its key: kind, or kind/target."""
+        return self._titled("step", key)
+
+    def question(self, key: str) -> str:
+        """The same as it is asked for: one answer covers cordon, drain and replacement of a worker."""
+        kind = key.partition("/")[0]
+        return self._titled("asked" if f"asked:{kind}" in self.phrases else "step", key)
+
+    def _titled(self, group: str, key: str) -> str:
         kind, _, target = key.partition("/")
-        title = self.phrases.get(f"step:{kind}")
-        if title is None:
-            return code(key)
-        return f"{title} {code(target)}".rstrip()
+        title = self.phrases.get(f"{group}:{kind}")
+        return code(key) if title is None else f"{title} {code(target)}".rstrip()
 
     def names(self, items: tuple[str, ...], most: int = 8) -> str:
         return listed(items, self.phrases["more"], most)

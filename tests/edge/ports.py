@@ -81,6 +81,19 @@ class MemoryWhispers:
         self.said.append((to, message))
 
 
+class MemoryBrake:
+    """What was done to the brake, in order."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, str]] = []
+
+    async def set_brake(self, by: str, reason: str) -> None:
+        self.done.append((reason, by))
+
+    async def lift_brake(self, by: str = "") -> None:
+        self.done.append(("lift", by))
+
+
 class Desktop:
     """An edge over memory, with everything that went through it."""
 

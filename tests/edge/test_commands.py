@@ -11,7 +11,7 @@ from handlers.ports import StartRequest
 from state.events import AbortRequested, PauseRequested, ResumeRequested, RetryRequested
 from state.reasons import Code, Reason, reason
 from state.run import Goal, Run, RunPhase
-from tests.edge.ports import NOON, POLICY, TEAM, Desktop, MemoryRuns, typed
+from tests.edge.ports import NOON, POLICY, TEAM, Desktop, MemoryBrake, MemoryRuns, typed
 from tests.shell.message_runs import run
 
 
@@ -152,6 +152,26 @@ async def test_given_several_runs_when_everything_is_stopped_then_each_is_paused
     assert "Pause asked for in b, gpu-multi; not yours to pause: c" in text
     assert "No migration is going on" in await say(Desktop(), "stop all")
     assert "Only operators" in await say(Desktop(going()), "stop all", "U0ONLOOKER1")
+
+
+async def test_given_a_brake_when_everything_is_stopped_then_any_operator_sets_it_and_lifts_it() -> None:
+    desktop, brake = Desktop(going()), MemoryBrake()
+    edge = replace(desktop.edge, brake=brake)
+    said = [terminal(await answer(edge, typed(text))) for text in ("stop all", "resume-all")]
+    refused = terminal(await answer(edge, typed("stop-all", "U0ONLOOKER1")))
+
+    assert brake.done == [("stop-all", "U0OPERATOR1"), ("lift", "U0OPERATOR1")]
+    assert "nothing is ordered in any cluster" in said[0]
+    assert "All runs go on" in said[1]
+    assert "Only operators" in refused
+    assert desktop.events == []
+
+
+async def test_given_no_brake_when_everything_goes_on_then_each_run_is_resumed() -> None:
+    desktop = Desktop(going())
+    await say(desktop, "resume all")
+
+    assert [type(event) for event in desktop.events] == [ResumeRequested]
 
 
 @pytest.mark.parametrize("text", ["status", "pause gpu-multi", "runs", "clusters", "stop all"])

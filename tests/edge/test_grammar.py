@@ -24,6 +24,8 @@ KNOWN = ("gpu-multi", "gpu-single", "Prod-EU")
         ("stop-all", Command(Verb.STOP_ALL)),
         ("stop all", Command(Verb.STOP_ALL)),
         ("alles anhalten", Command(Verb.STOP_ALL)),
+        ("resume all", Command(Verb.RESUME_ALL)),
+        ("alles weiter", Command(Verb.RESUME_ALL)),
         ("start gpu-multi", Command(Verb.START, "gpu-multi")),
         ("START GPU-Multi", Command(Verb.START, "gpu-multi")),
         ("start prod-eu", Command(Verb.START, "Prod-EU")),

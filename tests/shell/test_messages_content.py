@@ -185,6 +185,8 @@ def test_given_a_refused_message_when_made_plain_then_key_fact_and_gate_stay() -
     assert ids(short) == ["gm:approve", "gm:reject"]
     assert len(short.blocks) == 2
     assert "Update the control plane" in short.text
+    worker = card(run(), question(f"move-workloads/{FIRST}", *worker_card()))
+    assert f"Empty and replace worker {FIRST}" in worker.text
 
 
 @pytest.mark.parametrize(

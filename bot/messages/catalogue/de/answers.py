@@ -32,6 +32,9 @@ ANSWERS = {
     "jemand den Knopf darauf drückt.",
     Code.LOOKING: "{cluster} wird angesehen. Was ein Lauf täte, erscheint gleich hier, für die fragende Person allein; "
     "nichts wird geändert, nichts gespeichert.",
+    Code.BRAKE_SET: "Angehalten: ab jetzt geht in keinem Cluster ein Auftrag hinaus[, veranlasst von {by:user}]. Begonnene "
+    "Aufrufe laufen zu Ende. Mit `/gpu-migrate resume-all` geht alles weiter.",
+    Code.BRAKE_LIFTED: "Alle Läufe gehen weiter[, veranlasst von {by:user}]. Einzeln angehaltene bleiben angehalten.",
     Code.EXTRA_WORDS: "Was heißt {words} nach `{command:raw}`? Nichts ist geschehen; "
     "bitte ohne diese Wörter eingeben oder `/gpu-migrate help`.",
     Code.STOPPED_ALL: "Pause verlangt für {clusters}[; nicht erlaubt für {refused}]. Begonnene Aufrufe laufen zu Ende, "

@@ -34,6 +34,8 @@ PHRASES = {
     "step:remove-temporary-pool": "Temporären Pool entfernen",
     "step:verify-migration": "Umstellung prüfen",
     "step:undo": "Zurückgeben, was sicher ist",
+    # steps as they are asked for: one answer covers all of it
+    "asked:move-workloads": "Worker leeren und ersetzen",
     "touches:label-nodes": "zwei Labels je GPU-Node; kein Workload zieht um",
     "touches:install-operator": "ein Helm-Release; auf den gelabelten Nodes startet nichts",
     "touches:update-master": "die Control Plane; mit Rückfrage, kein Weg zurück",
@@ -155,7 +157,7 @@ PHRASES = {
     "`/gpu-migrate status [CLUSTER]`  was gerade läuft\n"
     "`/gpu-migrate pause | resume | retry | abort CLUSTER`  einen Lauf steuern\n"
     "`/gpu-migrate runs`  alle Läufe · `/gpu-migrate report LAUF`  einer davon\n"
-    "`/gpu-migrate stop-all`  alle Läufe anhalten",
+    "`/gpu-migrate stop-all`  nirgends mehr Aufträge · `/gpu-migrate resume-all`  weiter",
     "help:note": "Freigeber beantworten die Karten, Operatoren steuern, Lesen ist frei. Slash-Befehle nimmt Slack nur "
     "im Channel an, nicht in Threads.",
 }

@@ -32,6 +32,9 @@ ANSWERS = {
     "before somebody presses the button on it.",
     Code.LOOKING: "Looking at {cluster}. What a run would do appears here in a moment, for you alone; "
     "nothing is changed and nothing is stored.",
+    Code.BRAKE_SET: "Stopped: nothing is ordered in any cluster from now on[, by order of {by:user}]. Calls already made "
+    "run to their end. `/gpu-migrate resume-all` lets all runs go on.",
+    Code.BRAKE_LIFTED: "All runs go on[, by order of {by:user}]. Runs that were paused one by one stay paused.",
     Code.EXTRA_WORDS: "I do not know what {words} means after `{command:raw}`. Nothing was done; "
     "type the command without it, or `/gpu-migrate help`.",
     Code.STOPPED_ALL: "Pause asked for in {clusters}[; not yours to pause: {refused}]. Calls already made run to their "

@@ -34,6 +34,8 @@ PHRASES = {
     "step:remove-temporary-pool": "Remove the temporary pool",
     "step:verify-migration": "Verify the migration",
     "step:undo": "Give back what is safe",
+    # steps as they are asked for: one answer covers all of it
+    "asked:move-workloads": "Empty and replace worker",
     "touches:label-nodes": "two labels on each GPU node; no workload moves",
     "touches:install-operator": "a Helm release; nothing starts on the labelled nodes",
     "touches:update-master": "the control plane; asked for first, no way back",
@@ -152,7 +154,7 @@ PHRASES = {
     "`/gpu-migrate status [CLUSTER]`  what is going on\n"
     "`/gpu-migrate pause | resume | retry | abort CLUSTER`  steer a run\n"
     "`/gpu-migrate runs`  all runs · `/gpu-migrate report RUN`  one of them\n"
-    "`/gpu-migrate stop-all`  pause every run",
+    "`/gpu-migrate stop-all`  order nothing anywhere · `/gpu-migrate resume-all`  go on",
     "help:note": "Approvers answer the cards, operators steer, reading is free. Slack takes slash commands in the "
     "channel only, not in threads.",
 }
