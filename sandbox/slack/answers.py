@@ -12,7 +12,7 @@ from aiohttp import web
 from sandbox.journal import Journal
 from sandbox.slack import identity
 from sandbox.slack.content import bot_message, checked
-from sandbox.slack.errors import SlackError
+from sandbox.slack.errors import SlackError, refuse_deep
 from sandbox.slack.interactivity import ResponseUrl, Triggers
 from sandbox.slack.workspace import Channel, Message, Workspace
 
@@ -85,8 +85,9 @@ class Answers:
 async def _body(request: web.Request) -> dict[str, Any]:
     try:
         body = json.loads(await request.text())
-    except ValueError as exc:
+    except (ValueError, LookupError, RecursionError) as exc:
         raise SlackError("invalid_payload") from exc
     if not isinstance(body, dict):
         raise SlackError("invalid_payload")
+    refuse_deep(body)
     return body

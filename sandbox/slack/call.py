@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sandbox.slack.errors import SlackError, explained
+from sandbox.slack.errors import SlackError, explained, refuse_deep
 from sandbox.slack.interactivity import Triggers
 from sandbox.slack.workspace import Channel, Message, Workspace
 
@@ -46,9 +46,11 @@ class Call:
         if not value.strip():
             return None
         try:
-            return json.loads(value)
-        except ValueError as exc:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError) as exc:
             raise SlackError(error) from exc
+        refuse_deep(parsed)
+        return parsed
 
     def channel(self, name: str = "channel") -> Channel:
         """The channel an argument names by id (or by "#name"); a person's id is their direct messages."""

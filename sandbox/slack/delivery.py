@@ -106,7 +106,7 @@ def _encoded(kind: str, payload: dict[str, Any]) -> tuple[str, bytes]:
         form = {key: str(value).lower() if isinstance(value, bool) else value for key, value in payload.items()}
     else:
         form = {"payload": json.dumps(payload)}
-    return "application/x-www-form-urlencoded", urllib.parse.urlencode(form).encode()
+    return "application/x-www-form-urlencoded", urllib.parse.urlencode(form, errors="replace").encode()
 
 
 def _decoded(text: str) -> dict[str, Any]:

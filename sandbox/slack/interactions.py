@@ -53,16 +53,17 @@ class Interactions:
     async def type(self, person: Person, channel: Channel, text: str, base: str, thread_ts: str = "") -> dict[str, Any]:
         """Type a line into the composer: a command, or an ordinary message."""
         self._require_seat(person, channel)
-        if not text.strip():
+        text = text.strip()
+        if not text:
             raise SlackError("no_text")
         if not text.startswith("/"):
             return self._say(person, channel, text, thread_ts)
-        command, _, rest = text.partition(" ")
+        command, rest = (*text.split(None, 1), "")[:2]
         if command not in identity.COMMANDS or thread_ts:
             says = (NOT_IN_THREADS if command in identity.COMMANDS else UNKNOWN_COMMAND).format(command=command)
             self.tell_person(person, channel, says, thread_ts)
             return {"ok": False, "error": "unknown_command" if not thread_ts else "not_in_threads", "message": says}
-        return await self._command(person, channel, command, rest.strip(), base)
+        return await self._command(person, channel, command, rest, base)
 
     async def press(self, person: Person, channel: Channel, press: Press, base: str) -> dict[str, Any]:
         """Press something in a message."""
@@ -144,6 +145,7 @@ class Interactions:
         """Text as an app gets it (should_escape): entities, and @name, #channel as <@U…|name>, <#C…|name>."""
         safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         names = {f"@{person.name}": f"<@{person.id}|{person.name}>" for person in self._workspace.people.values()}
+        names[f"@{identity.BOT_NAME}"] = f"<@{identity.BOT_USER}|{identity.BOT_NAME}>"
         for channel in self._workspace.channels.values():
             if not channel.is_im:
                 names[f"#{channel.name}"] = f"<#{channel.id}|{channel.name}>"

@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from sandbox.scenario import Person
-from sandbox.slack.errors import SlackError
+from sandbox.slack.errors import SlackError, refuse_deep
 from sandbox.slack.interactions import Interactions, Press
 from sandbox.slack.view_interactions import ViewInteractions
 from sandbox.slack.workspace import Channel, Workspace
@@ -90,10 +90,11 @@ async def body_of(request: web.Request) -> Body:
     """The JSON object of a request. Raises invalid_json."""
     try:
         body = json.loads(await request.text() or "{}")
-    except ValueError as exc:
+    except (ValueError, LookupError, RecursionError) as exc:
         raise SlackError("invalid_json") from exc
     if not isinstance(body, dict):
         raise SlackError("invalid_json")
+    refuse_deep(body)
     return body
 
 

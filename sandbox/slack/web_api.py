@@ -11,7 +11,7 @@ from aiohttp import web
 from sandbox.journal import Journal
 from sandbox.slack import identity
 from sandbox.slack.call import Answer, Call
-from sandbox.slack.errors import SlackError, explained
+from sandbox.slack.errors import SlackError, explained, refuse_deep
 from sandbox.slack.interactivity import Triggers
 from sandbox.slack.limits import Limits
 from sandbox.slack.method_facts import METHODS
@@ -20,6 +20,8 @@ from sandbox.slack.sockets import Sockets
 from sandbox.slack.workspace import Workspace
 
 LONGEST_JOURNAL_TEXT = 20_000
+#: What parsing a body of unknown origin raises: bad bytes, an unknown charset, thousands of brackets.
+UNREADABLE = (ValueError, LookupError, RecursionError)
 
 
 class WebApi:
@@ -111,14 +113,15 @@ async def _arguments(request: web.Request) -> dict[str, Any]:
     if request.content_type == "application/json":
         try:
             body = json.loads(await request.text() or "{}")
-        except ValueError as exc:
+        except UNREADABLE as exc:
             raise SlackError("invalid_json") from exc
         if not isinstance(body, dict):
             raise SlackError("invalid_json")
+        refuse_deep(body)
         return {**args, **body}
     try:
         form = await request.post()
-    except ValueError as exc:
+    except UNREADABLE as exc:
         raise SlackError("invalid_form_data") from exc
     return {**args, **{key: value for key, value in form.items() if isinstance(value, str)}}
 

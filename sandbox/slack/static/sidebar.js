@@ -12,7 +12,16 @@ export function drawSidebar(state, go) {
   byId("channels").replaceChildren(...channels.map((channel) => place(channel.id, el("span", { class: "hash", "aria-hidden": "true" }, "#"), channel.name, state, go)));
   const direct = directOf(state);
   byId("apps").replaceChildren(place(direct, avatar({ ...state.bot, bot: true }, "small"), state.bot.name, state, go));
-  byId("people").replaceChildren(...state.people.map((person) => who(person, state, go)));
+  const people = byId("people"), held = people.contains(document.activeElement);
+  people.replaceChildren(...state.people.map((person) => who(person, state, go)));
+  people.onkeydown = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = state.people.findIndex((person) => person.id === state.user);
+    go.person(state.people[(at + step + state.people.length) % state.people.length].id);
+  };
+  if (held) people.querySelector("[aria-checked='true']").focus();
 }
 
 export const directOf = (state) => `D${state.user.slice(1)}`;
@@ -26,7 +35,7 @@ function place(id, mark, name, state, go) {
 
 function who(person, state, go) {
   const mine = person.id === state.user;
-  const keys = { type: "button", class: "who", role: "radio", "aria-checked": String(mine), "data-person": person.name, onclick: () => go.person(person.id) };
+  const keys = { type: "button", class: "who", role: "radio", tabindex: mine ? "0" : "-1", "aria-checked": String(mine), "data-person": person.name, onclick: () => go.person(person.id) };
   return el("button", keys, avatar(person, "medium"), el("span", { class: "who-name" }, el("b", {}, person.name), el("small", {}, ROLES[person.role] ?? person.role)), mine && el("span", { class: "who-mark", "aria-hidden": "true" }, "✓"));
 }
 
