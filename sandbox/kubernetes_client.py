@@ -23,6 +23,7 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 NO_ANSWER = 0
+NONSENSE = (KeyError, TypeError, AttributeError, ValueError)  # what reading a list or event of a lying server raises
 REQUEST_SECONDS = 15.0
 WATCH_SECONDS = 240
 WATCH_GRACE = 15.0  # a server that does not end a watch by itself is cut this much later
@@ -155,7 +156,8 @@ class Mirror:
 
     def forget(self, item: Json) -> None:
         """Drop an object that is known to be gone."""
-        self._gone.append(item["metadata"].get("uid", ""))
+        if item["metadata"].get("uid"):
+            self._gone.append(item["metadata"]["uid"])
         known = self._objects.get(_key(item))
         if known is not None and known["metadata"].get("uid") == item["metadata"].get("uid"):
             del self._objects[_key(item)]
@@ -164,7 +166,8 @@ class Mirror:
     async def run(self) -> None:
         """Follow the resource until cancelled.
 
-        Raises ApiError 401 only: the token is no longer good, and waiting will not help.
+        Raises ApiError 401 only: the token is no longer good, and waiting will not help. An answer that makes no
+        sense counts as none.
         """
         pause = FIRST_PAUSE
         while True:
@@ -180,6 +183,8 @@ class Mirror:
                 if refused.status == 404:
                     self._replace(())
                     pause = min(pause, 1.0)
+            except NONSENSE:
+                pause = max(pause, 1.0)
             await asyncio.sleep(pause * random.uniform(0.8, 1.2))
             pause = min(pause * 2, LONGEST_PAUSE)
 

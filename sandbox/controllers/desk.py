@@ -94,9 +94,12 @@ class Desk:
         if grace is not None:
             options["gracePeriodSeconds"] = grace
         answer = await settled(self.api.delete(resource.at(item), options))
-        if answer is not None and answer.get("metadata", {}).get("deletionTimestamp") and grace != 0:
+        if answer is None:
+            return
+        waits = grace != 0 and "deletionTimestamp" in answer.get("metadata", {})
+        if waits or item["metadata"].get("finalizers"):
             self._note(resource, answer)
-        elif answer is not None:
+        else:
             self._forget(resource, item)
 
     async def event(self, about: Json, reason: str, message: str, **fields: str) -> None:
@@ -136,7 +139,7 @@ class Desk:
 
     def _note(self, resource: Resource, item: Json | None) -> Json | None:
         mirror = self.mirrors.get(resource.everywhere)
-        if mirror is not None and item is not None and "name" in item.get("metadata", {}):
+        if mirror is not None and item is not None and "resourceVersion" in item.get("metadata", {}):
             mirror.note(item)
         return item
 

@@ -36,7 +36,7 @@ class Nfd:
         """Let every ready worker report and the master label; returns the seconds until the next report."""
         now = time.monotonic()
         wakes: list[float] = []
-        roles: dict[str, list[Json]] = {"worker": [], "master": [], "gc": [], GFD_APP: []}
+        roles: dict[str, list[Json]] = {"worker": [], "master": [], "gc": [], "prune": [], GFD_APP: []}
         for pod in self._pods.objects():
             roles.setdefault(_role(pod), []).append(pod)
         ready = [pod for role in ("worker", GFD_APP) for pod in roles[role] if pods.ready(pod)]
@@ -48,6 +48,8 @@ class Nfd:
             await self._label()
         if any(pods.ready(pod) for pod in roles["gc"]):
             await self._sweep()
+        if any(pods.phase(pod) in ("Running", "Succeeded") for pod in roles["prune"]):
+            await self._prune()
         return max(0.0, min(wakes) - now) if wakes else None
 
     async def _report(self, worker: Json, discoverers: list[Json], now: float) -> list[float]:
@@ -111,6 +113,14 @@ class Nfd:
             change |= {key: None for key in managed if key not in wanted and key in have}
             if change or sorted(wanted) != sorted(managed):
                 metadata = {"labels": change, "annotations": {MANAGED: ",".join(sorted(wanted)) or None}}
+                await self._desk.patch(NODES, node, {"metadata": metadata})
+
+    async def _prune(self) -> None:
+        """Take all labels away that NFD has made, as the job does that follows an uninstallation."""
+        for node in self._nodes.objects():
+            made = (node["metadata"].get("annotations") or {}).get(MANAGED)
+            if made is not None:
+                metadata = {"labels": dict.fromkeys(made.split(",")), "annotations": {MANAGED: None}}
                 await self._desk.patch(NODES, node, {"metadata": metadata})
 
     async def _sweep(self) -> None:

@@ -105,8 +105,8 @@ class _Team:
             api = Api(url, issue_token(self._user, GROUPS), ssl, agent=f"sandbox/{self._user}")
             try:
                 await self._work(api)
-            except* ApiError as refused:
-                _report(f"{self._user}: {refused.exceptions[0]}; starting again with a new token")
+            except* Exception as failed:  # noqa: BLE001 - the top of a task: it reports and starts again
+                _report(f"{self._user}: {failed.exceptions[0]!r}; starting again with a new token")
             finally:
                 await api.aclose()
             await asyncio.sleep(1.0)

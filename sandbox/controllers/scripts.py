@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sandbox.controllers import pods
-from sandbox.controllers.nodes import GPU, has_host_driver
+from sandbox.controllers.nodes import GPU, has_host_driver, system_release
 from sandbox.controllers.quantities import quantity
 from sandbox.kubernetes_client import Json
 
@@ -25,6 +25,9 @@ TOOLKIT_APP, PLUGIN_APP, CUDA_APP = (
 HOST_DRIVER_FOUND = (
     "NVIDIA GPU driver is already pre-installed on the node, disabling the containerized driver on the node"
 )
+
+NO_HEADERS = "Could not resolve Linux kernel version: no headers for {kernel} in the repositories of this image"
+SYSTEM_LABEL = "ibm-cloud.kubernetes.io/os"
 
 
 class Gate(StrEnum):
@@ -132,7 +135,17 @@ def _driver(pod: Json, node: Json, seconds: Seconds, instant: float) -> Script:
     found = Crash(60 * instant, message=HOST_DRIVER_FOUND) if has_host_driver(node) else None
     managers = tuple(Work(instant, crash=found) for _ in pod["spec"].get("initContainers") or ())
     build = max(0.0, seconds("driver") - instant * (1 + len(managers)))
-    return Script(Work(instant), managers, Work(build))
+    return Script(Work(instant), managers, Work(build, crash=_wrong_system(pod, node, instant)))
+
+
+def _wrong_system(pod: Json, node: Json, instant: float) -> Crash | None:
+    """How a driver image made for another operating system than the node's fails; None when it suits."""
+    tag = str(pod["spec"]["containers"][0].get("image", "")).rpartition(":")[2]
+    _, _, built_for = tag.partition("-")
+    system, version, kernel = system_release((node["metadata"].get("labels") or {}).get(SYSTEM_LABEL, ""))
+    if not built_for or built_for == f"{system}{version}":
+        return None
+    return Crash(20 * instant, message=NO_HEADERS.format(kernel=kernel))
 
 
 def _ends(pod: Json, speed: float) -> float | None:

@@ -33,7 +33,7 @@ def test_given_a_world_when_configured_then_every_cluster_may_be_acted_on_by_its
 
 
 @pytest.mark.parametrize(
-    ("speed", "poll", "replace", "settle"), [(1, 20, 5400, 120), (60, 1 / 3, 90, 2), (1000, 0.25, 30, 2)]
+    ("speed", "poll", "replace", "settle"), [(1, 20, 5400, 120), (30, 2 / 3, 180, 4), (1000, 0.25, 150, 2)]
 )
 def test_given_a_speed_when_configured_then_waits_shrink_to_what_machines_need(
     speed: float, poll: float, replace: float, settle: float

@@ -64,6 +64,7 @@ async def test_given_opted_out_nodes_when_the_operator_comes_then_operands_run_o
 
         await cluster.helm("uninstall", "gpu-operator", "-n", "gpu-operator", "--timeout", "80s")
         await until(lambda: _none(cluster, OPERATOR_PODS), "the operands go with the release")
+        await until(lambda: _pruned(cluster), "NFD's labels go, too")
         assert (await cluster.labels(NEW))["nvidia.com/gpu.deploy.driver"] == "true"
         assert await _gpus(cluster, NEW) == "0"
         assert await _gpus(cluster, OLD_ONE) == "1"
@@ -83,6 +84,10 @@ async def _validated(cluster: Inside) -> bool:
     rows = {row["type"]: row["status"] for row in status.get("conditions", ())}
     product = "nvidia.com/gpu.product" in await cluster.labels(NEW)
     return status.get("state") == "ready" and rows == {"Ready": "True", "Error": "False"} and product
+
+
+async def _pruned(cluster: Inside) -> bool:
+    return not [key for key in await cluster.labels(NEW) if key.startswith("feature.node.kubernetes.io/")]
 
 
 async def _none(cluster: Inside, path: str) -> bool:

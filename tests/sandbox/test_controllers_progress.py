@@ -166,6 +166,21 @@ def test_given_a_host_driver_when_the_driver_pod_lands_there_then_its_manager_fa
     assert "already pre-installed" in row["lastState"]["terminated"]["message"]
 
 
+def test_given_a_driver_image_for_another_system_when_it_lands_then_it_fails_for_lack_of_headers() -> None:
+    pod = _pod("nvidia-driver-daemonset", ("k8s-driver-manager",), "nvidia-driver-ctr")
+    pod["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/driver:595.91.07-ubuntu22.04"
+    node = _node()
+    node["metadata"]["labels"] = {"ibm-cloud.kubernetes.io/os": "UBUNTU_24_64"}
+    kubelet = _Kubelet(pod, node)
+
+    for now in (0.0, 1.0, 2.0, 22.0):
+        kubelet.at(now)
+
+    row = pod["status"]["containerStatuses"][0]
+    assert row["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    assert "Could not resolve Linux kernel version" in row["lastState"]["terminated"]["message"]
+
+
 def test_given_an_image_that_can_not_be_pulled_when_the_registry_is_back_then_the_pod_runs() -> None:
     afflictions = Afflictions()
     bad = afflictions.add("image-pull", image="r/c:*", message="manifest unknown")
