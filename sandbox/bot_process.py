@@ -38,7 +38,7 @@ DEADLINES = {
     "verify": 1800,
     "quiet": 180,
 }
-SHORTEST_DEADLINE = 30.0
+SHORTEST_DEADLINE = 150.0
 
 
 class BotError(RuntimeError):

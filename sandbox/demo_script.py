@@ -142,8 +142,5 @@ def key_of(message: Message) -> str:
 
 
 def _ending(key: str) -> str:
-    """How a run ended, as far as one message tells."""
-    what = key.removeprefix("note:") if key.startswith("note:") else ""
-    if what in ("done", "aborted"):
-        return what
-    return what.partition(":")[0] if what.startswith(("failed:", "stopped:")) else ""
+    """How a run ended, as far as one message tells; what is stuck may still go on by itself."""
+    return key.removeprefix("note:") if key in ("note:done", "note:aborted") else ""
