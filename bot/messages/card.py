@@ -72,11 +72,29 @@ def _sorted(run: Run, approval: Approval) -> tuple[tuple[Reason, ...], ...]:
     for line in (*approval.card, *current):
         if line.code is not Code.CARD_NOTHING_HAPPENS and line not in lines:
             lines.append(line)
-    facts = tuple(line for line in lines if line.code.startswith("card-"))
+    facts = _without_doubles(tuple(line for line in lines if line.code.startswith("card-")))
     consent = tuple(line for line in lines if line.code in CONSENT)
     blockers = tuple(line for line in lines if plan and line in run.blockers and line not in consent)
-    warnings = tuple(line for line in lines if line not in (*facts, *consent, *blockers))
+    warnings = tuple(line for line in lines if line not in (*consent, *blockers) and not line.code.startswith("card-"))
     return facts, blockers, consent, warnings
+
+
+def _without_doubles(facts: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """Pods that have nowhere to go are named once, as such."""
+    stuck = {pod for line in facts if line.code is Code.CARD_PODS_PENDING for pod in _pods(line)}
+    found = []
+    for line in facts:
+        if line.code is Code.CARD_PODS_MOVE and stuck:
+            left = tuple(pod for pod in _pods(line) if pod not in stuck)
+            found += [reason(Code.CARD_PODS_MOVE, pods=left)] if left else []
+        else:
+            found.append(line)
+    return tuple(found)
+
+
+def _pods(line: Reason) -> tuple[str, ...]:
+    pods = line.facts.get("pods", ())
+    return pods if isinstance(pods, tuple) else (str(pods),)
 
 
 def _steps(speech: Speech, run: Run, approval: Approval) -> list[str]:

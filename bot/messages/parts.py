@@ -34,9 +34,9 @@ def small_print(speech: Speech, run: Run) -> tuple[str, ...]:
 
 
 def step_title(speech: Speech, step: StepRun) -> str:
-    """What it does and to whom; the node's name beside the worker id, where known."""
+    """What it does and to whom; beside a worker's id the name of its node."""
     text = speech.step(step.key)
-    if step.node and step.node not in step.key:
+    if step.node and "/" in step.key and step.node not in step.key:
         return f"{text} ({code(step.node)})"
     return text
 

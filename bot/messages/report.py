@@ -131,7 +131,8 @@ def _workloads(speech: Speech, run: Run) -> tuple[str, ...]:
 
 
 def _news(speech: Speech, run: Run) -> tuple[str, ...]:
-    notes = run.notes[-NEWS_LINES:]
+    """What happened, without the decisions, which have a list of their own."""
+    notes = tuple(note for note in run.notes if note.reason.code is not Code.DECIDED)[-NEWS_LINES:]
     lines = [
         f"{news_mark(note.reason.code)} {moment(note.at)} {speech.sentence(note.reason, here(run))}" for note in notes
     ]

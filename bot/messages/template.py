@@ -28,15 +28,18 @@ def fill(template: str, facts: Mapping[str, object], spell: Spell, unknown: str)
     """The sentence. `spell` turns a fact into text of a form ("" is the plain one)."""
 
     def keep(match: re.Match[str]) -> str:
-        return match[1] if all(_known(facts, name) for name, _ in slots(match[1])) else ""
+        return match[1] if all(_known(facts, *slot) for slot in slots(match[1])) else ""
 
     def put(match: re.Match[str]) -> str:
-        if not _known(facts, match[1]):
+        if not _known(facts, match[1], match[2] or ""):
             return unknown
         return spell(match[2] or "", facts[match[1]]) or unknown
 
     return _SLOT.sub(put, _OPTIONAL.sub(keep, template))
 
 
-def _known(facts: Mapping[str, object], name: str) -> bool:
+def _known(facts: Mapping[str, object], name: str, form: str) -> bool:
+    """Whether there is something to say. The empty step is the plan."""
+    if form == "step" and facts.get(name) == "":
+        return True
     return facts.get(name, "") not in ("", (), [], None)

@@ -9,7 +9,7 @@ CARDS = {
     "die API ist für kurze Momente weg.",
     Code.CARD_NO_ROLLBACK: "*Nicht umkehrbar:* IBM bietet keinen Weg zurück zur alten Version.",
     Code.CARD_POOL: "Ein temporärer Pool {pool} entsteht: {size} × {flavor} in {zone}.",
-    Code.CARD_COST: "*Kostet Geld* von jetzt an, bis {pool} entfernt ist; vor dem Entfernen fragt der Bot.",
+    Code.CARD_COST: "*Kostet Geld:* {pool}, bis er entfernt ist; vor dem Entfernen fragt der Bot.",
     Code.CARD_REMOVE_POOL: "Der temporäre Pool {pool} wird geleert und entfernt[, mit {workers}].",
     Code.CARD_WORKER: "Worker {worker}[ (Node {node})][, {flavor}][, GPUs: {gpus}] wird geleert und durch "
     "einen neuen ersetzt.",

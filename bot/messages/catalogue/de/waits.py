@@ -7,7 +7,7 @@ WAITS = {
     Code.WAIT_OPERATOR_PODS: "Warten auf die eigenen Pods des Operators: {pods}.",
     Code.WAIT_RELEASE: "Warten auf das Helm-Release {release}[ (jetzt {status})].",
     Code.WAIT_NODE_CLEAN: "Warten, bis {what} vom ausgenommenen Node {node} verschwunden ist.",
-    Code.WAIT_MASTER: "Die Control Plane wird auf {version} gebracht[ ({status})]. Das dauert; "
+    Code.WAIT_MASTER: "Die Control Plane wird aktualisiert[, jetzt auf {version}][ ({status})]. Das dauert; "
     "GPU-Workloads laufen weiter.",
     Code.WAIT_API_VERSION: "IKS meldet {iks}, der API-Server antwortet noch mit {api}. Warten, bis beide gleich sind.",
     Code.WAIT_POOL_WORKERS: "Pool {pool} hat {have} von {want} Workern. Warten auf den Rest.",

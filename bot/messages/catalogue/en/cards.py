@@ -9,7 +9,7 @@ CARDS = {
     "the API is away for short moments.",
     Code.CARD_NO_ROLLBACK: "*Cannot be undone:* IBM offers no way back to the old version.",
     Code.CARD_POOL: "A temporary pool {pool} is created: {size} × {flavor} in {zone}.",
-    Code.CARD_COST: "*Costs money* from now until {pool} is removed; the bot asks before removing it.",
+    Code.CARD_COST: "*Costs money:* {pool}, until it is removed; the bot asks before removing it.",
     Code.CARD_REMOVE_POOL: "Temporary pool {pool} is emptied and removed[, with {workers}].",
     Code.CARD_WORKER: "Worker {worker}[ (node {node})][, {flavor}][, GPUs: {gpus}] is emptied and replaced by "
     "a new one.",

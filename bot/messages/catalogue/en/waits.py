@@ -7,7 +7,7 @@ WAITS = {
     Code.WAIT_OPERATOR_PODS: "Waiting for the operator's own pods: {pods}.",
     Code.WAIT_RELEASE: "Waiting for Helm release {release}[ (now {status})].",
     Code.WAIT_NODE_CLEAN: "Waiting until {what} is gone from opted-out node {node}.",
-    Code.WAIT_MASTER: "The control plane is being updated to {version}[ ({status})]. This takes a while; "
+    Code.WAIT_MASTER: "The control plane is being updated[, now at {version}][ ({status})]. This takes a while; "
     "GPU workloads keep running.",
     Code.WAIT_API_VERSION: "IKS says {iks}, the API server still answers {api}. Waiting until they agree.",
     Code.WAIT_POOL_WORKERS: "Pool {pool} has {have} of {want} workers. Waiting for the rest.",
