@@ -13,6 +13,7 @@ Json = Mapping[str, Any]
 EPOCH = datetime.fromtimestamp(0, UTC)
 LONGEST_MESSAGE = 300
 _NOTHING: dict[str, Any] = {}
+_NO_ROWS: list[Json] = []
 
 
 def table(raw: Json, key: str) -> Json:
@@ -21,11 +22,14 @@ def table(raw: Json, key: str) -> Json:
 
 
 def rows(raw: Json, key: str) -> list[Json]:
-    """Read a list of objects; whatever in it is no object is left out."""
+    """Read a list of objects, not to be changed; whatever in it is no object is left out."""
     value = raw.get(key)
-    if not isinstance(value, list):
-        return []
-    return [row for row in value if isinstance(row, dict)]
+    if not value or not isinstance(value, list):
+        return _NO_ROWS
+    for row in value:
+        if not isinstance(row, dict):
+            return [row for row in value if isinstance(row, dict)]
+    return value
 
 
 def text(raw: Json, key: str) -> str:

@@ -30,6 +30,7 @@ MIRROR = "kubernetes.io/config.mirror"
 COMPONENT = "app.kubernetes.io/component"
 USUAL_GRACE = 30
 STATES = ("running", "terminated", "waiting")
+NO_STATE = ("", "", "", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ def _claim(volume: Json, pod: str) -> str:
 
 def _containers(specs: list[Json], statuses: list[Json]) -> tuple[Container, ...]:
     """Join by name in the order of the spec; a container nobody reported on has no state."""
+    if len(specs) == len(statuses) == 1 and (name := text(specs[0], "name")) == text(statuses[0], "name"):
+        return (_container(name, statuses[0]),)
     told = {text(row, "name"): row for row in statuses}
     order = [*(text(row, "name") for row in specs), *told]
     return tuple(_container(name, told.get(name, {})) for name in dict.fromkeys(order))
@@ -118,25 +121,22 @@ def _containers(specs: list[Json], statuses: list[Json]) -> tuple[Container, ...
 
 def _container(name: str, status: Json) -> Container:
     states = table(status, "state")
-    state = next((word for word in STATES if isinstance(states.get(word), dict)), "")
-    detail = table(states, state)
-    exit_code = detail.get("exitCode")
-    return _shared_container(
-        Container(
-            name=name,
-            ready=flag(status, "ready"),
-            restarts=count(status, "restartCount"),
-            state=state,
-            reason=message(detail, "reason"),
-            message=message(detail, "message"),
-            exit_code=exit_code if isinstance(exit_code, int) else None,
-        )
-    )
+    for state in STATES:
+        detail = states.get(state)
+        if isinstance(detail, dict):
+            exit_code = detail.get("exitCode")
+            ended = exit_code if isinstance(exit_code, int) else None
+            told = (state, message(detail, "reason"), message(detail, "message"), ended)
+            break
+    else:
+        told = NO_STATE
+    return _shared_container(name, flag(status, "ready"), count(status, "restartCount"), told)
 
 
 @lru_cache(maxsize=4096)
-def _shared_container(container: Container) -> Container:
-    return container
+def _shared_container(name: str, ready: bool, restarts: int, told: tuple[str, str, str, int | None]) -> Container:
+    state, why, words, exit_code = told
+    return Container(name, ready, restarts, state, why, words, exit_code)
 
 
 def _labels(metadata: Json) -> Mapping[str, str]:
@@ -149,10 +149,11 @@ def _shared_labels(pairs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def _tolerations(spec: Json) -> tuple[tuple[str, str, str, str], ...]:
+    found = rows(spec, "tolerations")
     return _shared_tolerations(
         tuple(
             (text(row, "key"), text(row, "operator") or "Equal", text(row, "value"), text(row, "effect"))
-            for row in rows(spec, "tolerations")
+            for row in found
         )
     )
 
