@@ -129,16 +129,18 @@ def _filters(pod: Json, node: Json, world: World) -> Iterator[tuple[Refusal, ...
         yield (Refusal(text, hopeless=text == topology.UNMET),)
 
 
-def _rank(pod: Json, node: Json, world: World) -> tuple[int, Decimal, int, str]:
-    """Least is best: preferred affinity, then the least used node, then the emptiest, then by name."""
+def _rank(pod: Json, node: Json, world: World) -> tuple[int, int, Decimal, str]:
+    """Least is best: preferred affinity, fewest pods of the same owner, least used node (in tenths), then by name."""
     neighbours = world.on(node)
     allocatable = (node.get("status") or {}).get("allocatable") or {}
+    used = pods.together(neighbours)
     share = Decimal(0)
     for name in ("cpu", "memory"):
         room = quantity(allocatable.get(name, "0"))
-        used = sum((pods.requests(other).get(name, Decimal(0)) for other in neighbours), Decimal(0))
-        share += used / room if room else Decimal(0)
-    return -selectors.preference(pod["spec"], node), round(share, 2), len(neighbours), node["metadata"]["name"]
+        share += used.get(name, Decimal(0)) / room if room else Decimal(0)
+    owner = pods.controller_uid(pod)
+    siblings = sum(pods.controller_uid(other) == owner for other in neighbours) if owner else 0
+    return -selectors.preference(pod["spec"], node), siblings, round(share, 1), node["metadata"]["name"]
 
 
 def _refused(pod: Json, refusals: Mapping[str, tuple[Refusal, ...]]) -> Refused:

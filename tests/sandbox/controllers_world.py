@@ -48,7 +48,19 @@ class Inside:
     folder: Path
     repository: str
     server: KubernetesServer
+    tokens: Tokens
+    issued: list[str] = field(default_factory=list)  # tokens of the controllers
     readies: list[str] = field(default_factory=list)
+
+    def issue(self, user: str, groups: tuple[str, ...]) -> str:
+        """Make a token for a part of the controllers."""
+        self.issued.append(self.tokens.issue(user, groups))
+        return self.issued[-1]
+
+    def revoke_controllers(self) -> None:
+        """Make all tokens of the controllers worthless."""
+        for token in self.issued:
+            self.tokens.revoke(token)
 
     async def node(self, ip: str, version: str, labels: dict[str, str] | None = None) -> None:
         """Let a worker with one L4 join."""
@@ -143,10 +155,10 @@ async def inside(folder: Path) -> AsyncIterator[Inside]:
     token = tokens.issue("system:admin", ("system:masters",))
     _write_kubeconfig(folder, served.url, token)
     api = Api(served.url, token, trust)
-    one = Inside(api, afflictions, journal, folder, repository.url, server)
+    one = Inside(api, afflictions, journal, folder, repository.url, server, tokens)
     scenario = replace(load("guide-example-2"), speed=SPEED)
     work = asyncio.create_task(
-        run_controllers(served.url, tokens.issue, scenario, afflictions=afflictions, ssl=trust), name="controllers"
+        run_controllers(served.url, one.issue, scenario, afflictions=afflictions, ssl=trust), name="controllers"
     )
     listening = asyncio.create_task(one.listen(), name="listener")
     try:

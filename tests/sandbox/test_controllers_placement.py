@@ -60,3 +60,26 @@ def test_given_a_recorded_cluster_when_a_pod_is_placed_then_the_answer_is_the_re
         assert answer.message == chosen["message"]
     else:
         assert answer == Placed(chosen["node"])
+
+
+def test_given_two_empty_nodes_when_one_owner_places_two_pods_then_each_node_gets_one() -> None:
+    nodes = [_node({"name": name, "allocatable": {"cpu": "16", "pods": "110"}}) for name in ("n-1", "n-2")]
+    owners = [{"uid": "rs", "controller": True}]
+    first, second = (_pod({"name": name, "spec": {"limits": {"cpu": "1"}}}, None) for name in ("a", "b"))
+    first["metadata"]["ownerReferences"] = second["metadata"]["ownerReferences"] = owners
+
+    world = World(tuple(nodes), (first, second))
+    one = place(first, world)
+    two = place(second, World(tuple(nodes), (first, second), bound={"a": "n-1"}))
+
+    assert (one, two) == (Placed("n-1"), Placed("n-2"))
+
+
+def test_given_a_preferred_node_when_it_is_fuller_than_the_other_then_it_is_still_chosen() -> None:
+    nodes = [_node({"name": name, "labels": {"pool": name}, "allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
+    term = {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["b"]}]}
+    rule = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "preference": term}]}
+    running = _pod({"name": "running", "spec": {"limits": {"cpu": "2"}}}, "b")
+    wanted = _pod({"name": "wanted", "spec": {"affinity": {"nodeAffinity": rule}, "limits": {"cpu": "1"}}}, None)
+
+    assert place(wanted, World(tuple(nodes), (running, wanted))) == Placed("b")
