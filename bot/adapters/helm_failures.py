@@ -80,7 +80,7 @@ def _unknown(exit_code: int, _stderr: str, detail: str) -> GpuMigrateError:
 
 _KNOWN: tuple[tuple[str, Callable[[int, str, str], GpuMigrateError]], ...] = (
     (
-        r"cannot re-use a name that is still in use|another operation \(install/upgrade/rollback\) is in progress",
+        r"cannot re-?use a name that is still in use|another operation \(install/upgrade/rollback\) is in progress",
         _later,
     ),
     (r"invalid ownership metadata|cannot be imported into the current release", _foreign),

@@ -23,6 +23,7 @@ OWNED = (
     ("stderr", "kind", "code"),
     [
         ("cannot re-use a name that is still in use", TransientError, Code.HELM_FAILED),
+        ("release name check failed: cannot reuse a name that is still in use", TransientError, Code.HELM_FAILED),
         ("another operation (install/upgrade/rollback) is in progress", TransientError, Code.HELM_FAILED),
         (OWNED, PermanentError, Code.FOREIGN_OPERATOR),
         (f'{CLUSTER}Get "https://h/version": dial tcp: connection refused', TransientError, Code.API_UNREACHABLE),
