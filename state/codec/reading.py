@@ -84,9 +84,10 @@ def _read_record(kind: Any, plain: Any) -> Any:
         raise Unreadable(f"{plain[TAG]!r} where {kind.__name__} was expected")
     known, needed = _field_readers(kind)
     values = {name: known[name](value) for name, value in plain.items() if name in known}
-    if not needed <= values.keys():
-        raise Unreadable(f"{kind.__name__} without {', '.join(sorted(needed - values.keys()))}")
-    return kind(**values)
+    try:
+        return kind(**values)
+    except TypeError as exc:
+        raise Unreadable(f"{kind.__name__} without {', '.join(sorted(needed - values.keys()))}") from exc
 
 
 @cache
@@ -168,6 +169,8 @@ def _plain_reader(kind: Any) -> Convert:
     wanted = _json_type(kind)
 
     def read(plain: Any) -> Any:
+        if type(plain) is kind:  # the usual case
+            return plain
         if not isinstance(plain, wanted) or (isinstance(plain, bool) and kind is not bool):
             raise Unreadable(f"{plain!r:.40} is no {kind.__name__}")
         return plain

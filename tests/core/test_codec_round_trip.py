@@ -67,7 +67,7 @@ def _record(kind: Any) -> st.SearchStrategy[Any]:
 
 
 relaxed = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

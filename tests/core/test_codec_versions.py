@@ -15,6 +15,7 @@ from state.orders import EvictPod, LabelNode, Order
 from state.policy import ChartChoice, Durations
 from state.reasons import Code, Reason, reason
 from state.run import Run, RunPhase, StepKind, StepRun
+from state.snapshot import Container, Pool
 from tests.stored import AT, a_run, an_intent
 
 
@@ -98,6 +99,28 @@ def test_given_times_and_durations_when_written_then_they_are_iso_and_seconds() 
 
     assert approved["at"] == "2026-12-01T12:00:00.123456+00:00"
     assert durations["settle"] == 120.0
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        pytest.param(Container("c", True, 0, "running"), False, id="absent"),
+        pytest.param(Container("c", True, 0, "running", exit_code=0), True, id="zero is not absent"),
+    ],
+)
+def test_given_a_field_with_an_empty_default_when_written_then_only_another_value_takes_room(
+    value: Container, written: bool
+) -> None:
+    text = encode(value)
+
+    assert ("exit_code" in text) is written
+    assert decode(Container, text) == value
+
+
+def test_given_false_where_nothing_is_the_default_when_read_then_it_is_false() -> None:
+    pool = Pool("p", "gpu", "gx2", (), autobalanced=False)
+
+    assert decode(Pool, encode(pool)).autobalanced is False
 
 
 def test_given_a_reason_with_a_cause_when_read_then_the_chain_is_whole() -> None:
