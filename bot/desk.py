@@ -150,10 +150,11 @@ class PlanDesk:
     async def dry_run(self, cluster: str, by: Person) -> Run:
         """A planned run that is stored nowhere."""
         around = self._around
-        ref = await around.iks.resolve(cluster)
+        iks = around.iks(cluster)
+        ref = await iks.resolve(cluster)
         kubernetes = await around.kubernetes(cluster, ref.id)
         try:
-            snapshot = await look(around.iks, kubernetes, ref.id, around.clock)
+            snapshot = await look(iks, kubernetes, ref.id, around.clock)
         finally:
             await kubernetes.aclose()
         policy = self._setup.policies[cluster]

@@ -17,7 +17,7 @@ import structlog
 from bot.announcer import Announcer
 from bot.lookout import Lookout
 from bot.perform import NotOurs, give
-from bot.story import master_moved, moved, told
+from bot.story import master_moved, told
 from bot.surroundings import Surroundings
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
 from state.errors import GpuMigrateError, TransientError
@@ -128,16 +128,12 @@ class Keeper:
         """Save before acting: the effects of a transition start only after this returns."""
         before, stored = self.run, self._stored
         op = f"{before.id}:{stored.fence}:{stored.version}"
-        change = Change(stored, step.run, op, told(event, before, step.run), step.wake_at, taken)
+        row = told(event, before, step.run)
+        change = Change(stored, step.run, op, row, step.wake_at, taken)
         self._stored = await self._patiently(lambda: self._around.store.apply(change))
         self._around.metrics.transitions.labels(event=type(event).__name__).inc()
-        self._log.info(
-            "lap",
-            event_type=type(event).__name__,
-            phase=f"{before.phase} -> {step.run.phase}",
-            steps=moved(before, step.run),
-            effects=[type(e).__name__ for e in step.effects],
-        )
+        effects = [type(e).__name__ for e in step.effects]
+        self._log.info("lap", before=before.phase.value, effects=effects, **{f"run_{k}": v for k, v in row.items()})
         if master_moved(before, step.run):
             self._lookout.renew_access()
 
@@ -188,7 +184,8 @@ class Keeper:
         intent = stored.run.intent
         assert intent is not None
         try:
-            hands = self._around.hands(self._lookout.cluster_id, await self._lookout.reach())
+            kubernetes = await self._lookout.reach()
+            hands = self._around.hands(stored.run.cluster, self._lookout.cluster_id, kubernetes)
             outcome = await give(hands, stored, intent)
         except NotOurs:
             self._log.warning("call withheld: the run is no longer ours", order=intent.op)

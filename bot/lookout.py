@@ -29,18 +29,21 @@ class Lookout:
         self._kubernetes: Kubernetes | None = None
         self._watching: asyncio.Task[None] | None = None
         self._epoch = 0
+        self._fresh = False
         self._looked = float("-inf")
         self.cluster_id = stored().run.cluster_id
 
     def outdated(self) -> None:
         """Something was changed, by us or by a person: looks that have begun are worth nothing."""
         self._epoch += 1
+        self._fresh = True
 
     async def look(self) -> Observed | LookFailed:
         """One fresh look."""
         while True:
-            epoch = self._epoch
-            event = await self._seen()
+            epoch, fresh = self._epoch, self._fresh
+            self._fresh = False
+            event = await self._seen(fresh=fresh)
             self._looked = asyncio.get_running_loop().time()
             if epoch == self._epoch:
                 return event
@@ -50,11 +53,12 @@ class Lookout:
         poll = self._stored().run.policy.durations.poll.total_seconds()
         return self._looked + min(GAP_SECONDS, poll)
 
-    async def _seen(self) -> Observed | LookFailed:
+    async def _seen(self, *, fresh: bool) -> Observed | LookFailed:
         around = self._around
         try:
             kubernetes = await self.reach()
-            snapshot = await look(around.iks, kubernetes, self.cluster_id, around.clock)
+            iks = around.iks(self._stored().run.cluster)
+            snapshot = await look(iks, kubernetes, self.cluster_id, around.clock, fresh=fresh)
         except GpuMigrateError as error:
             return failed(error, around.clock)
         return Observed(snapshot.at, snapshot)
@@ -73,7 +77,7 @@ class Lookout:
 
     async def _claimed(self) -> str:
         run = self._stored().run
-        found = await self._around.iks.resolve(run.cluster)
+        found = await self._around.iks(run.cluster).resolve(run.cluster)
         other = await self._around.store.claim_cluster(self._stored(), found.id)
         if other is not None:
             raise PermanentError(reason(Code.RUN_EXISTS, run=other, cluster=run.cluster, phase=""))

@@ -16,10 +16,10 @@ LOGIN = frozenset({Code.IKS_LOGIN, Code.API_LOGIN})
 """Reasons that waiting does not cure: somebody has to mend the access."""
 
 
-async def look(iks: Iks, kubernetes: Kubernetes, cluster_id: str, clock: Clock) -> Snapshot:
+async def look(iks: Iks, kubernetes: Kubernetes, cluster_id: str, clock: Clock, *, fresh: bool = False) -> Snapshot:
     """Both halves, read side by side. Raises what the ports raise; the first one when both fail."""
     at = clock.now()
-    first, second = await asyncio.gather(iks.look(cluster_id), kubernetes.look(), return_exceptions=True)
+    first, second = await asyncio.gather(iks.look(cluster_id), kubernetes.look(fresh=fresh), return_exceptions=True)
     for half in (first, second):
         if isinstance(half, BaseException):
             raise half

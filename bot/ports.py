@@ -75,7 +75,9 @@ class Iks(Protocol):
 class Kubernetes(Protocol):
     """The API server of one cluster."""
 
-    async def look(self) -> KubernetesView: ...
+    async def look(self, *, fresh: bool = False) -> KubernetesView:
+        """See the cluster; `fresh` believes no cache, for the look after a call of ours."""
+        ...
 
     async def label(self, order: LabelNode) -> None: ...
 

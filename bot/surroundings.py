@@ -12,14 +12,14 @@ from handlers.ports import Words
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`kubernetes`: configured name and IKS id → a new connection to that cluster. `hands`: IKS id → ports for a call."""
+    """By the configured name of a cluster: `iks`; with its IKS id too: `kubernetes` (a new connection), `hands` (for a call)."""
 
     store: RunStore
     chat: Chat
-    iks: Iks
+    iks: Callable[[str], Iks]
     clock: Clock
     words: Words
     teller: Teller
     metrics: Metrics
-    hands: Callable[[str, Kubernetes], Hands]
+    hands: Callable[[str, str, Kubernetes], Hands]
     kubernetes: Callable[[str, str], Awaitable[Kubernetes]]

@@ -1,5 +1,6 @@
 """Whatever dies around a call, each call that must not be doubled is made once, and the run ends as if nothing had been."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -50,10 +51,10 @@ def once_only(journal: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("world", [one_worker, two_workers], ids=["example 1", "example 2"])
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(fates=st.lists(st.sampled_from(["answered", "before", "after"]), max_size=25))
 def test_given_any_deaths_around_calls_when_restarted_then_each_once_only_call_is_made_once(
-    world: "type[Snapshot]", fates: list[str]
+    world: Callable[[], Snapshot], fates: list[str]
 ) -> None:
     clean = Drive(Model(world()), run())
     clean.go()

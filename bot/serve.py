@@ -1,0 +1,199 @@
+"""`gpu-migrate serve`: open everything, serve until told to stop, close in the right order.
+
+Closing: the socket first, so that no click arrives that nobody records; then the loop, whose runs are handed over; then
+the journal. What ends by itself (another process took our name) ends the program with a sentence, for the platform to
+start it anew.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import structlog
+
+from bot.adapters.slack.access import Access, open_session, web_client
+from bot.adapters.slack.app import Identity, build_app
+from bot.adapters.slack.calls import Calls
+from bot.adapters.slack.chat import SlackChat
+from bot.adapters.slack.greeting import greet
+from bot.adapters.slack.limiter import Limiter
+from bot.adapters.slack.socket_mode import SlackSocket
+from bot.adapters.slack.whispers import Whispers
+from bot.adapters.timers import Tick, Timers
+from bot.adapters.web import Web
+from bot.config import Settings
+from bot.desk import PlanDesk, RunsDesk, SubmitDesk
+from bot.engine import Engine
+from bot.messages.words import Words
+from bot.metrics import Metrics
+from bot.surroundings import Surroundings
+from bot.wiring import open_adapters, opened_store, setup_of, surroundings, tls_of, wait_for_signal
+from handlers.edge import Edge
+from handlers.listeners import register
+from handlers.ports import Clusters
+from state.errors import GpuMigrateError
+from state.store import RedisStore
+
+log = structlog.get_logger()
+
+TICK_SECONDS = 1.0
+SWEEP_SECONDS = 3600.0
+LISTEN_SECONDS = 5.0
+SILENT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """Everything that runs, opened."""
+
+    store: RedisStore
+    engine: Engine
+    socket: SlackSocket
+    timers: Timers
+    plans: PlanDesk
+    whispers: Whispers
+
+
+async def serve(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT. Raises GpuMigrateError when something that is needed is not to be had."""
+    async with AsyncExitStack() as stack:
+        metrics = Metrics()
+        bot = await _open(settings, metrics, stack)
+        web = Web(lambda: _alive(bot.timers), lambda: _ready(bot), lambda: _numbers(bot, metrics))
+        await web.start(settings.http_host, settings.http_port)
+        stack.push_async_callback(web.aclose)
+        log.info("serving", replica=settings.replica, clusters=sorted(settings.clusters), port=web.port)
+        tasks = tuple(
+            asyncio.create_task(work) for work in (_lease(bot), bot.socket.run(), bot.timers.keep(), _listen(bot))
+        )
+        await bot.engine.finish_telling()
+        try:
+            await _until_stopped(tasks)
+        finally:
+            await _close(bot, tasks)
+
+
+async def _open(settings: Settings, metrics: Metrics, stack: AsyncExitStack) -> Bot:
+    adapters = await stack.enter_async_context(open_adapters(settings))
+    store = await stack.enter_async_context(opened_store(settings))
+    access, words = _access(settings), Words(settings.language)
+    client = web_client(access, await stack.enter_async_context(open_session(access)))
+    calls = Calls(Limiter(), access.call_seconds)
+    who = await greet(client, calls)
+    chat = SlackChat(client, calls, who.bot, lambda what, error: log.error("message refused", what=what, error=error))
+    around = surroundings(adapters, store, chat, words, metrics)
+    engine = Engine(around, store.ownership)
+    plans = PlanDesk(around, setup_of(settings), words.plan)
+    whispers = Whispers(chat, lambda error: log.warning("could not answer", reason=str(error.reason)))
+    app = build_app(client, who, words, _report)
+    register(app, _edge(settings, around, engine, Voices(who, words, plans, whispers)))
+    timers = Timers((Tick("due", TICK_SECONDS, engine.tick), Tick("sweep", SWEEP_SECONDS, _sweep(store))))
+    return Bot(store, engine, SlackSocket(app, client, access, _report), timers, plans, whispers)
+
+
+async def _close(bot: Bot, tasks: tuple[asyncio.Task[None], ...]) -> None:
+    await bot.socket.aclose()
+    await bot.plans.aclose()
+    await bot.engine.aclose()
+    await bot.whispers.aclose()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    try:
+        await bot.store.ownership.resign()
+    except GpuMigrateError as error:
+        log.warning("could not hand over", reason=str(error.reason))
+
+
+def _access(settings: Settings) -> Access:
+    return Access(
+        bot_token=settings.secret("SLACK_BOT_TOKEN"),
+        app_token=settings.secret("SLACK_APP_TOKEN"),
+        url=settings.slack_api_url.rstrip("/") + "/",
+        proxy=settings.proxy,
+        tls=tls_of(settings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who we are in Slack and what we answer with."""
+
+    who: Identity
+    words: Words
+    plans: PlanDesk
+    whispers: Whispers
+
+
+def _edge(settings: Settings, around: Surroundings, engine: Engine, voices: Voices) -> Edge:
+    return Edge(
+        submit=SubmitDesk(around.store, around.chat, around.clock, setup_of(settings), engine.nudge),
+        runs=RunsDesk(around.store),
+        desk=voices.plans,
+        words=voices.words,
+        clusters=Clusters(settings.policies(), settings.team or voices.who.team),
+        whisper=voices.whispers,
+        now=around.clock.now,
+        heard=lambda heard: log.info("heard", what=heard.what, user=heard.by.user, outcome=str(heard.outcome)),
+    )
+
+
+def _report(where: str, error: BaseException) -> None:
+    log.error("failed", where=where, error=type(error).__name__, exc_info=error)
+
+
+def _sweep(store: RedisStore) -> Callable[[], Awaitable[None]]:
+    async def sweep() -> None:
+        """Fleet chores, by whoever leads."""
+        try:
+            if await store.ownership.lead():
+                log.info("swept", forgotten=await store.fleet.sweep())
+        except GpuMigrateError as error:
+            log.warning("could not sweep", reason=str(error.reason))
+
+    return sweep
+
+
+async def _lease(bot: Bot) -> None:
+    await bot.store.ownership.keep()
+
+
+async def _listen(bot: Bot) -> None:
+    """Hear at once what other replicas recorded; the tick would find it a second later."""
+    while True:
+        try:
+            for run_id in await bot.store.fleet.listen(LISTEN_SECONDS):
+                bot.engine.nudge(run_id)
+        except GpuMigrateError as error:
+            log.warning("bell silent", reason=str(error.reason))
+            await asyncio.sleep(LISTEN_SECONDS)
+
+
+def _alive(timers: Timers) -> Mapping[str, str]:
+    age = timers.age()
+    return {"ticks": f"none for {age:.0f} s"} if age > SILENT_SECONDS else {}
+
+
+def _ready(bot: Bot) -> Mapping[str, str]:
+    wrong = {}
+    if not bot.store.ownership.holds(0.0):
+        wrong["redis"] = str(bot.store.ownership.trouble or "lease not held")
+    if not bot.socket.connected():
+        wrong["slack"] = bot.socket.trouble() or "not connected"
+    return wrong
+
+
+def _numbers(bot: Bot, metrics: Metrics) -> bytes:
+    metrics.tick_age.set(bot.timers.age())
+    metrics.slack_connected.set(1 if bot.socket.connected() else 0)
+    return metrics.text()
+
+
+async def _until_stopped(tasks: tuple[asyncio.Task[None], ...]) -> None:
+    """Until a signal, or until one of the tasks that never end has ended."""
+    stop = asyncio.create_task(wait_for_signal(), name="signal")
+    done, _ = await asyncio.wait({stop, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+    stop.cancel()
+    for task in done:
+        task.result()
