@@ -14,8 +14,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from state.errors import TransientError
-
 HOUR = timedelta(hours=1)
 SHARE_OF_LIFE = 0.8
 LONGEST_SPACING_SECONDS = 10.0
@@ -32,10 +30,11 @@ class Kubeconfig:
 
 
 class KubeconfigCache:
-    """The current kubeconfig of one cluster, fetched by one caller at a time.
+    """The current kubeconfig of one cluster, fetched once however many ask.
 
-    Age is measured by the monotonic clock from the moment of fetching, so that neither a wrong nor a jumping wall clock
-    makes us use a dead token or fetch without end.
+    A fetch belongs to nobody: IKS can take longer than a caller may wait, and the next caller finds what the last one
+    did not live to see. Age is measured by the monotonic clock from the moment of fetching, so that neither a wrong nor
+    a jumping wall clock makes us use a dead token or fetch without end.
 
     Args:
         fetch: gets a fresh one; its errors (TransientError, PermanentError) pass through.
@@ -45,29 +44,27 @@ class KubeconfigCache:
     def __init__(self, fetch: Callable[[], Awaitable[Kubeconfig]], life: timedelta = HOUR) -> None:
         self._fetch = fetch
         self._default_life = life
-        self._lock = asyncio.Lock()
+        self._fetching: asyncio.Task[Kubeconfig] | None = None
         self._current: Kubeconfig | None = None
         self._life = 0.0
         self._since = 0.0
-        self._failed_at = float("-inf")
+        self._tried_at = float("-inf")
+        self._doubted = False
         self._epoch = 0
 
     async def current(self) -> Kubeconfig:
-        """Give one that is good for now; renew it at 80 % of its life.
+        """Give one that is good for now.
 
-        While the old one still lives, a failing renewal is no failure: it is tried again a little later.
+        From 80 % of its life on, or in doubt, another one is fetched behind the callers' backs. While the old one
+        lives, a failure of that is no failure: it is tried again a little later.
         """
-        async with self._lock:
-            held = self._current
-            if held is None or self._age() >= self._life:
-                return await self._renew()
-            if self._age() < SHARE_OF_LIFE * self._life or self._now() - self._failed_at < self._spacing():
-                return held
-            try:
-                return await self._renew()
-            except TransientError:
-                self._failed_at = self._now()
-                return held
+        held = self._current
+        if held is None or self._age() >= self._life:
+            return await self._fresh()
+        due = self._doubted or self._age() >= SHARE_OF_LIFE * self._life
+        if due and self._now() - self._tried_at >= self._spacing():
+            self._begin()
+        return held
 
     async def renewed(self, rejected: Kubeconfig) -> Kubeconfig:
         """Give another than the one that the API server refused (401).
@@ -75,16 +72,30 @@ class KubeconfigCache:
         Callers that were refused together share one fetch. One that was fetched just now is given back as it is: a
         server that refuses everything must not make us ask IKS without pause.
         """
-        async with self._lock:
-            held = self._current
-            if held is not None and (held is not rejected or self._age() < self._spacing()):
-                return held
-            return await self._renew()
+        held = self._current
+        if held is not None and (held is not rejected or self._age() < self._spacing()):
+            return held
+        return await self._fresh()
+
+    def doubt(self) -> None:
+        """Suspect that the server behind it has moved: the next use of it also fetches another."""
+        self._doubted = True
 
     def forget(self) -> None:
         """Drop it: the server behind it changed (control-plane step). The next call fetches."""
         self._current = None
         self._epoch += 1
+
+    async def _fresh(self) -> Kubeconfig:
+        return await asyncio.shield(self._begin())
+
+    def _begin(self) -> asyncio.Task[Kubeconfig]:
+        """Start fetching, or join the fetch that is on its way."""
+        if self._fetching is None or self._fetching.done():
+            self._tried_at = self._now()
+            self._fetching = asyncio.get_running_loop().create_task(self._renew())
+            self._fetching.add_done_callback(_seen)
+        return self._fetching
 
     async def _renew(self) -> Kubeconfig:
         epoch = self._epoch
@@ -94,6 +105,7 @@ class KubeconfigCache:
         self._current = fresh
         self._since = self._now()
         self._life = self._life_of(fresh)
+        self._doubted = False
         return fresh
 
     def _life_of(self, config: Kubeconfig) -> float:
@@ -112,6 +124,12 @@ class KubeconfigCache:
     @staticmethod
     def _now() -> float:
         return time.monotonic()
+
+
+def _seen(task: asyncio.Task[Kubeconfig]) -> None:
+    """Take note of a failure that no caller waited for; the next use meets it again."""
+    if not task.cancelled():
+        task.exception()
 
 
 def token_end(raw: bytes) -> datetime | None:

@@ -104,6 +104,10 @@ class BadServer:
             await self._runner.cleanup()
             self._runner = None
 
+    def moves(self) -> None:
+        """Take another port at the next start."""
+        self._port = 0
+
     def count(self, *, watches: bool | None = None) -> int:
         """Requests so far: all, only watches, or only lists."""
         return sum(watches is None or ("watch" in query) is watches for _, _, query in self.seen)

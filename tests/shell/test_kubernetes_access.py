@@ -130,13 +130,20 @@ class Source:
         self.given = 0
         self.life = life
         self.broken = False
+        self.seconds = 0.0
 
     async def __call__(self) -> Kubeconfig:
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.seconds)
         if self.broken:
             raise TransientError(reason(Code.IKS_UNREACHABLE, status=0, detail="away"))
         self.given += 1
         return Kubeconfig(str(self.given).encode(), NOW, None if self.life is None else NOW + self.life)
+
+
+def later(cache: KubeconfigCache, seconds: float) -> None:
+    """Let time pass for this cache."""
+    cache._since -= seconds
+    cache._tried_at -= seconds
 
 
 async def test_given_many_callers_when_none_is_there_then_one_fetch_serves_all() -> None:
@@ -147,15 +154,17 @@ async def test_given_many_callers_when_none_is_there_then_one_fetch_serves_all()
     assert {config.raw for config in found} == {b"1"}
 
 
-async def test_given_a_life_when_four_fifths_are_over_then_it_is_renewed() -> None:
+async def test_given_a_life_when_four_fifths_are_over_then_it_is_renewed_behind_the_callers_back() -> None:
     cache = KubeconfigCache(Source(timedelta(seconds=100)))
     first = await cache.current()
-    cache._since -= 79
+    later(cache, 79)
     still = await cache.current()
-    cache._since -= 2
+    later(cache, 2)
+    served = await cache.current()
+    await asyncio.sleep(0.01)
     then = await cache.current()
 
-    assert (first.raw, still.raw, then.raw) == (b"1", b"1", b"2")
+    assert [config.raw for config in (first, still, served, then)] == [b"1", b"1", b"1", b"2"]
 
 
 async def test_given_a_source_that_fails_when_the_old_one_lives_then_it_serves_on_until_its_end() -> None:
@@ -163,20 +172,45 @@ async def test_given_a_source_that_fails_when_the_old_one_lives_then_it_serves_o
     cache = KubeconfigCache(source)
     await cache.current()
     source.broken = True
-    cache._since -= 90
+    later(cache, 90)
+    await cache.current()
+    await asyncio.sleep(0.01)
     still = await cache.current()
-    cache._since -= 20
+    later(cache, 20)
 
     assert still.raw == b"1"
     with pytest.raises(TransientError):
         await cache.current()
 
 
+async def test_given_a_doubted_one_when_used_then_another_is_fetched_and_the_old_one_serves_meanwhile() -> None:
+    cache = KubeconfigCache(Source())
+    await cache.current()
+    later(cache, 11)
+    cache.doubt()
+    served = await cache.current()
+    await asyncio.sleep(0.01)
+
+    assert (served.raw, (await cache.current()).raw) == (b"1", b"2")
+
+
+async def test_given_a_caller_that_gives_up_when_the_source_is_slow_then_the_next_one_finds_the_result() -> None:
+    source = Source()
+    source.seconds = 0.1
+    cache = KubeconfigCache(source)
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(cache.current(), 0.02)
+
+    assert (await cache.current()).raw == b"1"
+    assert source.given == 1
+
+
 async def test_given_a_refused_one_when_many_ask_then_it_is_replaced_once() -> None:
     source = Source(timedelta(seconds=100))
     cache = KubeconfigCache(source)
     refused = await cache.current()
-    cache._since -= 60
+    later(cache, 60)
     found = await asyncio.gather(*(cache.renewed(refused) for _ in range(10)))
 
     assert {config.raw for config in found} == {b"2"}
@@ -191,9 +225,10 @@ async def test_given_one_fetched_just_now_when_refused_then_the_source_is_left_i
 
 async def test_given_it_is_forgotten_when_on_its_way_then_it_is_fetched_again() -> None:
     source = Source()
+    source.seconds = 0.02
     cache = KubeconfigCache(source)
     fetching = asyncio.create_task(cache.current())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.01)
     cache.forget()
 
     assert (await fetching).raw == b"2"

@@ -203,6 +203,19 @@ async def test_given_a_server_that_goes_away_when_it_is_back_then_the_truth_is_t
         assert not believed
 
 
+async def test_given_a_server_that_moves_when_silent_for_a_while_then_its_new_address_is_found() -> None:
+    """A control-plane update can change host and port; nobody tells us."""
+    server = BadServer([thing("a", 1)])
+    async with watching(server, replace(SLOTH, silence=0.3)) as at_work:
+        await at_work.until(lambda: at_work.reflector.believable)
+        await server.stop()
+        server.moves()
+        server.objects, server.version = [thing("b", 200)], 200
+        server.watch = saying(event("ERROR", failure(410, "Expired")))
+        await server.start()
+        await at_work.until(lambda: at_work.names() == ["b"], seconds=20)
+
+
 async def test_given_a_certificate_that_changes_when_refused_then_a_fresh_kubeconfig_is_used() -> None:
     server = BadServer([thing("a", 1)], certificate="loopback-a.pem")
     async with watching(server) as at_work:

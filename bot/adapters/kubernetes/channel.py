@@ -81,3 +81,18 @@ class Channel:
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=READ_BUFFER,
         )
+
+
+def words(exc: Exception) -> str:
+    """Name a transport error without its text, which may hold addresses and query strings."""
+    match exc:
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+            return "the server's certificate is not the one the kubeconfig vouches for"
+        case aiohttp.ClientConnectorDNSError():
+            return "the server's name is not known"
+        case aiohttp.ClientConnectorError() | aiohttp.ClientProxyConnectionError():
+            return "no connection"
+        case aiohttp.ServerDisconnectedError() | ConnectionResetError():
+            return "the connection was cut"
+        case _:
+            return f"connection trouble ({type(exc).__name__})"

@@ -16,7 +16,8 @@ import aiohttp
 from bot.adapters.kubeconfigs import Kubeconfig, KubeconfigCache
 from bot.adapters.kubernetes.access import Access, read_access, tls
 from bot.adapters.kubernetes.answers import Answer, refuse, retry_after
-from bot.adapters.kubernetes.channel import Channel
+from bot.adapters.kubernetes.channel import Channel, words
+from bot.adapters.kubernetes.endpoint import Silence
 from bot.adapters.kubernetes.fields import Json
 from bot.adapters.kubernetes.settings import Limits
 from state.errors import GpuMigrateError, OutcomeUnknown, TransientError
@@ -56,6 +57,7 @@ class Connection:
         self._kubeconfigs = kubeconfigs
         self._limits = limits
         self._proxy = proxy
+        self._silence = Silence(limits.silence, limits.longest_silence)
         self._channel: Channel | None = None
         self._known: tuple[Kubeconfig, Access] | None = None
         self._opening = asyncio.Lock()
@@ -78,11 +80,12 @@ class Connection:
         try:
             async with asyncio.timeout(seconds), self._response(call, sent) as response:
                 raw = await self._body(response)
+                self._silence.answered()
                 return _answer(response, raw)
         except TimeoutError as exc:
-            raise self._lost(call, sent, f"no answer within {seconds:g} s") from exc
+            raise self._lost(call, sent, f"{sent.waiting_for} within {seconds:g} s") from exc
         except (aiohttp.ClientError, OSError, ValueError) as exc:
-            raise self._lost(call, sent, _words(exc)) from exc
+            raise self._lost(call, sent, words(exc)) from exc
 
     @contextlib.asynccontextmanager
     async def stream(self, call: Call) -> AsyncIterator[aiohttp.StreamReader]:
@@ -95,12 +98,13 @@ class Connection:
             try:
                 async with asyncio.timeout(self._limits.read):
                     response = await stack.enter_async_context(self._response(call, sent))
+                    self._silence.answered()
                     if response.status != 200:
                         raise refuse(_answer(response, await self._body(response)), mutating=False)
             except TimeoutError as exc:
-                raise self._lost(call, sent, f"no answer within {self._limits.read:g} s") from exc
+                raise self._lost(call, sent, f"{sent.waiting_for} within {self._limits.read:g} s") from exc
             except (aiohttp.ClientError, OSError, ValueError) as exc:
-                raise self._lost(call, sent, _words(exc)) from exc
+                raise self._lost(call, sent, words(exc)) from exc
             yield response.content
 
     def renew(self) -> None:
@@ -151,7 +155,7 @@ class Connection:
             body = json.dumps(call.body).encode()
         if way.token:
             headers["Authorization"] = f"Bearer {way.token}"
-        sent.maybe = True
+        sent.maybe, sent.waiting_for = True, "no answer"
         try:
             return await way.channel.request(call.method, call.target, headers=headers, body=body, lone=call.mutating)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientProxyConnectionError):
@@ -196,8 +200,9 @@ class Connection:
                 return bytes(chunks)
         raise aiohttp.ClientPayloadError("answer too large")
 
-    @staticmethod
-    def _lost(call: Call, sent: "_Sent", detail: str) -> GpuMigrateError:
+    def _lost(self, call: Call, sent: "_Sent", detail: str) -> GpuMigrateError:
+        if self._silence.failed():
+            self._kubeconfigs.doubt()
         why = reason(Code.API_UNREACHABLE, detail=detail)
         return OutcomeUnknown(why) if call.mutating and sent.maybe else TransientError(why)
 
@@ -217,9 +222,10 @@ class _Way:
 
 @dataclass(slots=True)
 class _Sent:
-    """Whether the request can have reached the server."""
+    """Whether the request can have reached the server, and what is being waited for."""
 
     maybe: bool = False
+    waiting_for: str = "no kubeconfig"
 
 
 def _answer(response: aiohttp.ClientResponse, raw: bytes) -> Answer:
@@ -231,18 +237,3 @@ def _answer(response: aiohttp.ClientResponse, raw: bytes) -> Answer:
     if not isinstance(body, dict):
         return Answer(response.status, {}, readable=False, retry_after=wait)
     return Answer(response.status, body, retry_after=wait)
-
-
-def _words(exc: Exception) -> str:
-    """Name a transport error without its text, which may hold addresses and query strings."""
-    match exc:
-        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
-            return "the server's certificate is not the one the kubeconfig vouches for"
-        case aiohttp.ClientConnectorDNSError():
-            return "the server's name is not known"
-        case aiohttp.ClientConnectorError() | aiohttp.ClientProxyConnectionError():
-            return "no connection"
-        case aiohttp.ServerDisconnectedError() | ConnectionResetError():
-            return "the connection was cut"
-        case _:
-            return f"connection trouble ({type(exc).__name__})"

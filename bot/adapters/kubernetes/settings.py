@@ -16,6 +16,7 @@ class Limits:
         pace: time between two requests of the reflectors of one cluster, however bad the storm.
         burst: requests that may go at once before the pace holds.
         longest_pause: ceiling of the backoff.
+        silence, longest_silence: no answer at all for so long, and the kubeconfig is suspected to be out of date.
         trust: a watch that was silent longer is not believed by `look`, which then lists.
         lists: how long lists of slowly changing objects serve several looks.
         dirty: the same once something moved.
@@ -38,6 +39,8 @@ class Limits:
     pace: float = 1.0
     burst: int = 4
     longest_pause: float = 15.0
+    silence: float = 8.0
+    longest_silence: float = 60.0
     trust: float = 75.0
     lists: float = 2.0
     dirty: float = 0.5
