@@ -35,7 +35,7 @@ class DaemonSets:
         everything, nodes = self._pods.objects(), self._nodes.objects()
         for one in self._sets.objects():
             if not pods.deleting(one):
-                await self._reconcile(one, pods.owned(everything, one), nodes)
+                await self._desk.guard(self._reconcile(one, pods.owned(everything, one), nodes))
         return None
 
     async def _reconcile(self, one: Json, mine: list[Json], nodes: tuple[Json, ...]) -> None:

@@ -29,7 +29,7 @@ class Deployments:
         """Roll every Deployment one step and tell its status."""
         everything = self._sets.objects()
         waits = [
-            await self._reconcile(one, pods.owned(everything, one))
+            await self._desk.guard(self._reconcile(one, pods.owned(everything, one)))
             for one in self._deployments.objects()
             if not pods.deleting(one)
         ]

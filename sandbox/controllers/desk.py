@@ -6,19 +6,23 @@ single part must never enter here.
 
 import asyncio
 import hashlib
+import sys
 import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from sandbox.controllers.afflictions import Afflictions
 from sandbox.controllers.resources import EVENTS, PODS, Resource
 from sandbox.kubernetes_client import MERGE_PATCH, Api, ApiError, Json, Mirror
 from sandbox.scenario import Scenario
 
+Result = TypeVar("Result")
+
 WORLD_MOVED_ON = (404, 409)  # gone, changed or already there: the next lap looks again
 REFUSED = (403, 422)  # quota, policy, an invalid template
+ONES_OWN_FAULT = (400, 403, 405, 413, 415, 422)  # what the server has against one object, not against the caller
 FACT_NAMES = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion")
 
 
@@ -44,6 +48,7 @@ class Desk:
     mirrors: dict[str, Mirror]
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     used: list[Mirror] = field(default_factory=list)
+    told: set[str] = field(default_factory=set)
 
     def mirror(self, resource: Resource) -> Mirror:
         """The copy of a resource, shared by the parts of one user; its changes wake this part."""
@@ -62,6 +67,21 @@ class Desk:
     def scaled(self, seconds: float) -> float:
         """A duration in life, by the world's clock."""
         return seconds / self.scenario.speed
+
+    async def guard(self, call: Awaitable[Result]) -> Result | None:
+        """The result of what a part does for one object; None when the server has something against that object.
+
+        It is reported once, and the other objects get their turn. Raises ApiError for everything else.
+        """
+        try:
+            return await call
+        except ApiError as refused:
+            if refused.status not in ONES_OWN_FAULT:
+                raise
+            if str(refused) not in self.told:
+                self.told.add(str(refused))
+                report(str(refused))
+            return None
 
     async def create(self, resource: Resource, item: Json) -> Json | None:
         """Create an object; None when the world moved on (the namespace went, the name is taken)."""
@@ -147,6 +167,11 @@ class Desk:
         mirror = self.mirrors.get(resource.everywhere)
         if mirror is not None:
             mirror.forget(item)
+
+
+def report(text: str) -> None:
+    """Say on stderr what somebody who watches the world should know."""
+    print(f"{time.strftime('%H:%M:%S')} controllers: {text}", file=sys.stderr, flush=True)
 
 
 async def settled(call: Awaitable[Json]) -> Json | None:

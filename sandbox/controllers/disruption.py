@@ -31,13 +31,17 @@ class Disruption:
         scales = {one["metadata"]["uid"]: one for mirror in self._scales for one in mirror.objects()}
         for budget in self._budgets.objects():
             mine = [pod for pod in everything if _covers(budget, pod)]
-            status = status_of(budget, mine, scales, datetime.now(UTC))
-            if _changed(status, budget.get("status") or {}):
-                if not mine and not (budget.get("status") or {}).get("conditions"):
-                    await self._desk.event(budget, "NoPods", "No matching pods found", component="controllermanager")
-                written = {**status, "disruptedPods": _only(budget, status["disruptedPods"])}
-                await self._desk.patch(BUDGETS, budget, {"status": written}, sub="status")
+            await self._desk.guard(self._tell(budget, mine, status_of(budget, mine, scales, datetime.now(UTC))))
         return None
+
+    async def _tell(self, budget: Json, mine: list[Json], status: Json) -> None:
+        have = budget.get("status") or {}
+        if not _changed(status, have):
+            return
+        if not mine and not have.get("conditions"):
+            await self._desk.event(budget, "NoPods", "No matching pods found", component="controllermanager")
+        written = {**status, "disruptedPods": _only(budget, status["disruptedPods"])}
+        await self._desk.patch(BUDGETS, budget, {"status": written}, sub="status")
 
 
 def status_of(budget: Json, mine: list[Json], scales: dict[str, Json], now: datetime) -> Json:

@@ -103,9 +103,10 @@ class GpuOperator:
             one["metadata"]["annotations"] = {TEMPLATE_MARK: mark}
             known = have.get(name)
             if known is None:
-                await self._desk.create(DAEMON_SETS, one)
+                await self._desk.guard(self._desk.create(DAEMON_SETS, one))
             elif (known["metadata"].get("annotations") or {}).get(TEMPLATE_MARK) != mark:
-                await self._desk.patch(DAEMON_SETS, known, {"metadata": one["metadata"], "spec": one["spec"]})
+                change = {"metadata": one["metadata"], "spec": one["spec"]}
+                await self._desk.guard(self._desk.patch(DAEMON_SETS, known, change))
         for name, one in have.items():
             if name not in wanted and not pods.deleting(one):
                 await self._desk.delete(DAEMON_SETS, one)
@@ -138,6 +139,8 @@ class GpuOperator:
                 wait = due - now if wait is None else min(wait, due - now)
             elif (node["metadata"].get("labels") or {}).get(UPGRADE_STATE) != "upgrade-done":
                 await self._desk.patch(NODES, node, {"metadata": {"labels": {UPGRADE_STATE: "upgrade-done"}}})
+                text = "Successfully updated node state label to [upgrade-done]"
+                await self._desk.event(node, "GPUDriverUpgrade", text, component="gpu-operator")
         return wait
 
 

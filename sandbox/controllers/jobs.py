@@ -39,7 +39,7 @@ class Jobs:
         """Bring every Job one step further; returns the seconds until a backoff ends."""
         everything = self._pods.objects()
         waits = [
-            await self._reconcile(job, pods.owned(everything, job))
+            await self._desk.guard(self._reconcile(job, pods.owned(everything, job)))
             for job in self._jobs.objects()
             if not pods.deleting(job)
         ]

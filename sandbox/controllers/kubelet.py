@@ -77,9 +77,9 @@ class Kubelet:
         gates = open_gates(node, here)
         for pod in here:
             if pods.deleting(pod):
-                wakes += await self._stop(pod, node, now)
+                wakes += await self._desk.guard(self._stop(pod, node, now)) or []
             elif not pods.finished(pod):
-                wakes += await self._run(pod, node, (here, gates), now)
+                wakes += await self._desk.guard(self._run(pod, node, (here, gates), now)) or []
         return wakes + await self._show_gpus(node, here, now)
 
     async def _run(self, pod: Json, node: Json, around: tuple[list[Json], frozenset[Gate]], now: float) -> Wakes:

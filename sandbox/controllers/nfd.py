@@ -97,15 +97,21 @@ class Nfd:
                 "spec": {"labels": labels, "features": {"flags": {}, "attributes": {}, "instances": {}}},
             }
             await self._desk.create(NODE_FEATURES, feature)
-        elif {**known["spec"].get("labels", {}), **_times(labels)} != labels:
-            gone = dict.fromkeys(key for key in known["spec"].get("labels", {}) if key not in labels)
+            return
+        told = (known.get("spec") or {}).get("labels") or {}
+        if {**told, **_times(labels)} != labels:
+            gone = dict.fromkeys(key for key in told if key not in labels)
             await self._desk.patch(NODE_FEATURES, known, {"spec": {"labels": {**gone, **labels}}})
 
     async def _label(self) -> None:
         for node in self._nodes.objects():
             name = node["metadata"]["name"]
-            told = [one for one in self._features.objects() if one["metadata"]["labels"].get(NODE_LABEL) == name]
-            wanted = {key: value for one in told for key, value in (one["spec"].get("labels") or {}).items()}
+            told = [
+                one for one in self._features.objects() if (one["metadata"].get("labels") or {}).get(NODE_LABEL) == name
+            ]
+            wanted = {
+                key: value for one in told for key, value in ((one.get("spec") or {}).get("labels") or {}).items()
+            }
             annotations = node["metadata"].get("annotations") or {}
             managed = [key for key in annotations.get(MANAGED, "").split(",") if key]
             have = node["metadata"].get("labels") or {}
@@ -113,7 +119,7 @@ class Nfd:
             change |= {key: None for key in managed if key not in wanted and key in have}
             if change or sorted(wanted) != sorted(managed):
                 metadata = {"labels": change, "annotations": {MANAGED: ",".join(sorted(wanted)) or None}}
-                await self._desk.patch(NODES, node, {"metadata": metadata})
+                await self._desk.guard(self._desk.patch(NODES, node, {"metadata": metadata}))
 
     async def _prune(self) -> None:
         """Take all labels away that NFD has made, as the job does that follows an uninstallation."""
@@ -126,7 +132,7 @@ class Nfd:
     async def _sweep(self) -> None:
         names = {node["metadata"]["name"] for node in self._nodes.objects()}
         for feature in self._features.objects():
-            if feature["metadata"]["labels"].get(NODE_LABEL) not in names:
+            if (feature["metadata"].get("labels") or {}).get(NODE_LABEL) not in names:
                 await self._desk.delete(NODE_FEATURES, feature)
 
 

@@ -4,8 +4,6 @@ Parts of one user share that user's connection and copies, as the controllers of
 """
 
 import asyncio
-import sys
-import time
 import traceback
 from collections.abc import Callable, Iterable
 from ssl import SSLContext
@@ -14,7 +12,7 @@ from sandbox.controllers.accounts import Accounts
 from sandbox.controllers.afflictions import Afflictions
 from sandbox.controllers.daemonsets import DaemonSets
 from sandbox.controllers.deployments import Deployments
-from sandbox.controllers.desk import Desk, Part
+from sandbox.controllers.desk import Desk, Part, report
 from sandbox.controllers.disruption import Disruption
 from sandbox.controllers.gpu_operator import GpuOperator
 from sandbox.controllers.jobs import Jobs
@@ -106,7 +104,7 @@ class _Team:
             try:
                 await self._work(api)
             except* Exception as failed:  # noqa: BLE001 - the top of a task: it reports and starts again
-                _report(f"{self._user}: {failed.exceptions[0]!r}; starting again with a new token")
+                report(f"{self._user}: {failed.exceptions[0]!r}; starting again with a new token")
             finally:
                 await api.aclose()
             await asyncio.sleep(1.0)
@@ -144,12 +142,12 @@ class _Team:
                 if refused.status == 401:
                     raise
                 if refused.status != NO_ANSWER:
-                    _report(f"{name}: {refused}")
+                    report(f"{name}: {refused}")
                 wait = pause
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
             except Exception:  # noqa: BLE001 - the top of a task: it reports and starts again
-                _report(f"{name} crashed:\n{traceback.format_exc()}")
+                report(f"{name} crashed:\n{traceback.format_exc()}")
                 await asyncio.sleep(pause)
                 pause, wait = min(pause * 2, LONGEST_PAUSE), 0.0
                 part = self._parts[name](desk)
@@ -163,7 +161,3 @@ async def _slept(wake: asyncio.Event, seconds: float) -> None:
         await asyncio.sleep(CALM_DOWN)
     except TimeoutError:
         return
-
-
-def _report(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} controllers: {text}", file=sys.stderr, flush=True)

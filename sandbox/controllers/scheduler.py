@@ -35,7 +35,7 @@ class Scheduler:
         self._bound = {uid: node for uid, node in self._bound.items() if uid in unseen}
         self._told = {uid: text for uid, text in self._told.items() if uid in alive}
         for pod in sorted(filter(self._waiting, everything), key=_turn):
-            await self._schedule(pod)
+            await self._desk.guard(self._schedule(pod))
         return None
 
     def _waiting(self, pod: Json) -> bool:

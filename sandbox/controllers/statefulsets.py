@@ -26,7 +26,7 @@ class StatefulSets:
         everything = self._pods.objects()
         for one in self._sets.objects():
             if not pods.deleting(one):
-                await self._reconcile(one, pods.owned(everything, one))
+                await self._desk.guard(self._reconcile(one, pods.owned(everything, one)))
         return None
 
     async def _reconcile(self, one: Json, mine: list[Json]) -> None:
