@@ -1,20 +1,50 @@
+# Two commands are enough on a fresh Linux machine with Python 3.11 or newer and make: `make demo` and `make test`.
+PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PLAY := $(VENV)/.installed-sandbox
+DEV := $(VENV)/.installed-dev
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+DIR ?= .sandbox
+SCENARIO ?= guide
+SPEED ?= 60
 
-.PHONY: install tools check test
-install: $(STAMP)
-$(STAMP): pyproject.toml
-	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $(STAMP)
+.PHONY: help install tools check test demo sandbox clean
+help: ## what there is
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+install: $(DEV) ## everything for development into .venv
+
 tools: ## helm and kubectl into .tools/bin, once
-	python3 tools/fetch_tools.py
-check: $(STAMP)
+	@$(PYTHON) tools/fetch_tools.py
+
+check: $(DEV) ## style, types, rings, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-test: $(STAMP)
+
+test: $(DEV) tools ## all tests
 	$(BIN)/pytest -n 4 --dist worksteal
+
+demo: $(PLAY) tools ## both examples of the guide, played in a pretend Slack; ends by itself
+	$(BIN)/python -m sandbox.demo --dir $(DIR)/demo
+
+sandbox: $(PLAY) tools ## the same world, for you to type and click; stays until Ctrl-C
+	$(BIN)/gpu-migrate-sandbox up --scenario $(SCENARIO) --dir $(DIR)/world --speed $(SPEED)
+
+clean: ## away with everything that was made here
+	rm -rf $(VENV) .tools $(DIR) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.13 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module does not work here; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+
+$(PLAY): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[sandbox]'
+	@touch $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(PLAY)
