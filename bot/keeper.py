@@ -69,6 +69,7 @@ class Keeper:
             while not self.run.phase.ended and not self._lost:
                 await self._lap()
             if self.run.phase.ended:
+                await self._lookout.forget_mark()
                 await self._announcer.last_word()
         finally:
             await self._stop()

@@ -7,15 +7,23 @@ world from before our own call. Watches only say "look again".
 import asyncio
 from collections.abc import Callable
 
+import structlog
+
 from bot.observe import failed, look
 from bot.ports import Kubernetes
 from bot.surroundings import Surroundings
+from state import marks
 from state.errors import GpuMigrateError, PermanentError
 from state.events import LookFailed, Observed
 from state.journal import StoredRun
 from state.reasons import Code, reason
+from state.run import RunPhase
+
+log = structlog.get_logger()
 
 GAP_SECONDS = 1.0
+MARK_SECONDS = 60.0
+WORKING = (RunPhase.ACTIVE, RunPhase.PREPARED, RunPhase.ABORTING)
 
 
 class Lookout:
@@ -31,6 +39,7 @@ class Lookout:
         self._epoch = 0
         self._fresh = False
         self._looked = float("-inf")
+        self._marked = float("-inf")
         self.cluster_id = stored().run.cluster_id
 
     def outdated(self) -> None:
@@ -61,7 +70,28 @@ class Lookout:
             snapshot = await look(iks, kubernetes, self.cluster_id, around.clock, fresh=fresh)
         except GpuMigrateError as error:
             return failed(error, around.clock)
+        await self._renew_mark(kubernetes)
         return Observed(snapshot.at, snapshot)
+
+    async def _renew_mark(self, kubernetes: Kubernetes) -> None:
+        """While a run is at work its mark in the cluster stays fresh, so that no second bot begins beside it."""
+        stored, now = self._stored(), asyncio.get_running_loop().time()
+        if stored.run.phase not in WORKING or now - self._marked < MARK_SECONDS:
+            return
+        self._marked = now
+        mark = marks.facts(stored.run, stored.fence, self._around.instance, self._around.clock.now())
+        try:
+            await kubernetes.claim(mark, self._around.instance)
+        except GpuMigrateError as error:
+            log.warning("mark not renewed", run=stored.run.id, reason=str(error.reason))
+
+    async def forget_mark(self) -> None:
+        """The run is over: the cluster is free for another."""
+        try:
+            if self._kubernetes is not None:
+                await self._kubernetes.unclaim(self._stored().run.id)
+        except GpuMigrateError as error:
+            log.warning("mark not removed", run=self._stored().run.id, reason=str(error.reason))
 
     async def reach(self) -> Kubernetes:
         """The cluster's API; resolves the cluster once, by IKS's id from then on."""

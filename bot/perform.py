@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bot.ports import Clock, Helm, Iks, Kubernetes, Ownership
+from state import marks
 from state.errors import GpuMigrateError, OutcomeUnknown, PermanentError, TransientError
 from state.events import Ordered, OutcomeKind
 from state.journal import StoredRun
@@ -39,8 +40,14 @@ class NotOurs(Exception):  # noqa: N818 (a finding, not a failure)
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What a call needs. `brake`: why every run of the fleet is stopped, None when it is not."""
+    """What a call needs.
 
+    Attributes:
+        instance: this process, as the mark in the cluster names it.
+        brake: why every run of the fleet is stopped, None when it is not.
+    """
+
+    instance: str
     iks: Iks
     kubernetes: Kubernetes
     helm: Helm
@@ -55,10 +62,24 @@ async def give(hands: Hands, stored: StoredRun, intent: Intent) -> Ordered:
     withheld = await _withheld(hands, stored, intent.order, intent)
     if withheld is not None:
         return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, withheld)
+    if isinstance(intent.order, ONCE) and (foreign := await _claimed(hands, stored)) is not None:
+        return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, foreign)
     if not await hands.ownership.still_owns(stored) or not hands.ownership.holds(CALL_SECONDS + MARGIN_SECONDS):
         raise NotOurs
     kind, why, detail = await _outcome(hands, intent.order)
     return Ordered(hands.clock.now(), intent.op, kind, why, detail)
+
+
+async def _claimed(hands: Hands, stored: StoredRun) -> Reason | None:
+    """Leave our mark in the cluster before a call that cannot be taken back; why not, when somebody else's is there."""
+    facts = marks.facts(stored.run, stored.fence, hands.instance, hands.clock.now())
+    try:
+        there = await hands.kubernetes.claim(facts, hands.instance)
+    except GpuMigrateError as error:
+        return error.reason
+    if there.get(marks.RUN) == stored.run.id:
+        return None
+    return reason(Code.OTHER_RUN_IN_CLUSTER, run=there.get(marks.RUN, ""), instance=there.get(marks.INSTANCE, ""))
 
 
 async def _outcome(hands: Hands, order: Order) -> tuple[OutcomeKind, Reason | None, str]:

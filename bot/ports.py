@@ -89,6 +89,14 @@ class Kubernetes(Protocol):
         """201 and 404 are success. TransientError carries EVICTION_BLOCKED, EVICTION_THROTTLED or …_MISCONFIGURED."""
         ...
 
+    async def claim(self, facts: Mapping[str, str], holder: str) -> Mapping[str, str]:
+        """Write the mark of a run into the cluster; the mark that stands afterwards: ours, or a fresh stranger's."""
+        ...
+
+    async def unclaim(self, run_id: str) -> None:
+        """Take a run's mark away."""
+        ...
+
     async def watch(self, changed: Callable[[], None]) -> None:
         """Follow nodes and pods until cancelled, calling `changed` (cheap, may be called often) after each change."""
         ...

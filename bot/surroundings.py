@@ -12,8 +12,12 @@ from handlers.ports import Words
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """By the configured name of a cluster: `iks`; with its IKS id too: `kubernetes` (a new connection), `hands` (for a call)."""
+    """Attributes by the configured name of a cluster: `iks`; by its IKS id too: `kubernetes` (a new connection), `hands`.
 
+    `instance`: this process, as the mark in a cluster names it.
+    """
+
+    instance: str
     store: RunStore
     chat: Chat
     iks: Callable[[str], Iks]

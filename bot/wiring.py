@@ -101,6 +101,7 @@ def setup_of(settings: Settings) -> Setup:
 
 def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words, metrics: Metrics) -> Surroundings:
     """Tie the ports together for the loop."""
+    instance = f"{adapters.settings.replica}.{store.ownership.replica.epoch}"
 
     async def brake() -> Reason | None:
         found = await store.get_brake()
@@ -111,6 +112,7 @@ def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words
             return (await adapters.kubeconfig_of(cluster, cluster_id).current()).raw
 
         return Hands(
+            instance=instance,
             iks=adapters.iks_of(cluster),
             kubernetes=kubernetes,
             helm=adapters.helm,
@@ -121,6 +123,7 @@ def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words
         )
 
     return Surroundings(
+        instance=instance,
         store=store.runs,
         chat=chat,
         iks=adapters.iks_of,

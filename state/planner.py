@@ -11,6 +11,7 @@ from typing import Final
 
 from state import preflight
 from state.gpu_workers import advertised, expected_gpus, gpu_workers, old_gpu_workers
+from state.marks import foreign_mark, is_fresh
 from state.opt_out import OPERANDS
 from state.reasons import Code, Reason, reason
 from state.run import (
@@ -42,7 +43,7 @@ def plan(run: Run, snapshot: Snapshot) -> Run:
         baseline=baseline(snapshot),
         temporary_pool=_left_over_pool(snapshot) or run.temporary_pool,
         blockers=_blockers(run, snapshot, target),
-        warnings=preflight.warnings(snapshot, policy) + _half_done(snapshot, policy.target_minor),
+        warnings=preflight.warnings(snapshot, policy) + _half_done(run, snapshot),
     )
     return replace(found, steps=_steps(found, snapshot))
 
@@ -111,6 +112,9 @@ def _left_over_pool(snapshot: Snapshot) -> TemporaryPool | None:
 
 def _blockers(run: Run, snapshot: Snapshot, target: str) -> tuple[Reason, ...]:
     found = list(preflight.blockers(snapshot, run.policy))
+    mark = foreign_mark(run, snapshot)
+    if mark is not None and is_fresh(snapshot):
+        found.append(mark)
     if not target and run.goal is Goal.MIGRATE and not runs_minor(snapshot.iks.master.version, run.policy.target_minor):
         found.append(reason(Code.NO_TARGET_YET, minor=run.policy.target_minor))
     if found:
@@ -118,9 +122,11 @@ def _blockers(run: Run, snapshot: Snapshot, target: str) -> tuple[Reason, ...]:
     return (reason(Code.MODE_OBSERVE, cluster=run.cluster),) if run.policy.observe else ()
 
 
-def _half_done(snapshot: Snapshot, target_minor: str) -> tuple[Reason, ...]:
+def _half_done(run: Run, snapshot: Snapshot) -> tuple[Reason, ...]:
     """Traces of a migration that somebody began (B085): the plan goes on from there."""
-    found: list[str] = []
+    target_minor = run.policy.target_minor
+    mark = foreign_mark(run, snapshot)
+    found: list[str] = [] if mark is None or is_fresh(snapshot) else [f"mark of run {mark.text('run')}"]
     if runs_minor(snapshot.iks.master.version, target_minor):
         found.append(f"control plane {snapshot.iks.master.version}")
     workers = gpu_workers(snapshot)

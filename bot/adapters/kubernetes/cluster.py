@@ -4,11 +4,12 @@ Reflectors live only while `watch` runs; `look` works without them, by lists.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime
 from typing import Any
 
 from bot.adapters.kubeconfigs import KubeconfigCache
+from bot.adapters.kubernetes.claims import Claims
 from bot.adapters.kubernetes.connection import Connection
 from bot.adapters.kubernetes.evictions import Evictions
 from bot.adapters.kubernetes.look import Looker
@@ -43,6 +44,7 @@ class KubernetesCluster:
         self._looker = Looker(self._connection, settings)
         self._node_writes = NodeWrites(self._connection)
         self._evictions = Evictions(self._connection, settings.limits)
+        self._clock = clock
         self._markers = Markers(self._connection, settings.marker_namespace, clock)
         self._renewed = asyncio.Event()
         self._nodes: Reflector[Node] | None = None
@@ -77,6 +79,20 @@ class KubernetesCluster:
     async def dry_run_evict(self, order: EvictPod) -> Reason | None:
         """Name what would block the eviction now; None when nothing would. Changes nothing."""
         return await self._evictions.dry_run(order)
+
+    async def claim(self, facts: Mapping[str, str], holder: str) -> Mapping[str, str]:
+        """Mark the cluster as this run's; the mark that stands there afterwards."""
+        try:
+            return await Claims(self._markers, self._clock).claim(facts, holder)
+        finally:
+            self._looker.reads.shelf.drop("marker")
+
+    async def unclaim(self, run_id: str) -> None:
+        """Take this run's mark away."""
+        try:
+            await Claims(self._markers, self._clock).release(run_id)
+        finally:
+            self._looker.reads.shelf.drop("marker")
 
     async def read_marker(self) -> Marker | None:
         """Read the Lease that names the run; None when there is none."""
