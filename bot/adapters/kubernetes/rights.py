@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.adapters.kubernetes.connection import Call, Connection
 from bot.adapters.kubernetes.fields import Json, table
+from bot.adapters.kubernetes.marker import NAME as MARKER
 from bot.adapters.kubernetes.together import together
 
 PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -11,13 +12,14 @@ PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """A permission. `group`: API group, "" for core."""
+    """A permission. `group`: API group, "" for core. `name`: one object, "" for all."""
 
     verb: str
     resource: str
     group: str = ""
     subresource: str = ""
     namespace: str = ""
+    name: str = ""
 
     def __str__(self) -> str:
         tail = f"/{self.subresource}" if self.subresource else ""
@@ -30,6 +32,8 @@ class Right:
             attributes["subresource"] = self.subresource
         if self.namespace:
             attributes["namespace"] = self.namespace
+        if self.name:
+            attributes["name"] = self.name
         return {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
@@ -47,9 +51,9 @@ def needed(marker_namespace: str) -> tuple[Right, ...]:
         Right("get", "pods"),
         Right("create", "pods", subresource="eviction"),
         Right("get", "secrets"),
-        Right("get", "leases", "coordination.k8s.io", namespace=marker_namespace),
+        Right("get", "leases", "coordination.k8s.io", namespace=marker_namespace, name=MARKER),
         Right("create", "leases", "coordination.k8s.io", namespace=marker_namespace),
-        Right("update", "leases", "coordination.k8s.io", namespace=marker_namespace),
+        Right("update", "leases", "coordination.k8s.io", namespace=marker_namespace, name=MARKER),
     )
 
 
