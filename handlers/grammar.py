@@ -55,7 +55,7 @@ _ALIASES = {
     Verb.PAUSE: ("hold", "pausieren", "anhalten"),
     Verb.RESUME: ("continue", "unpause", "fortsetzen", "weiter", "weitermachen"),
     Verb.RETRY: ("again", "wiederholen", "nochmal", "erneut"),
-    Verb.ABORT: ("cancel", "stop", "abbrechen", "abbruch", "stopp"),
+    Verb.ABORT: ("cancel", "stop", "abbrechen", "abbruch", "halt"),
     Verb.RUNS: ("history", "läufe", "laeufe", "verlauf"),
     Verb.REPORT: ("summary", "bericht", "abschlussbericht"),
     Verb.STOP_ALL: ("stopall", "pause-all", "alles-anhalten", "alle-anhalten", "not-aus", "notaus"),

@@ -63,7 +63,7 @@ def test_given_words_when_parsed_then_the_command(text: str, wanted: Command) ->
 @pytest.mark.parametrize(
     ("text", "code", "facts"),
     [
-        ("strat gpu-multi", Code.UNKNOWN_COMMAND, {"word": "strat", "suggestion": "start"}),
+        ("sttart gpu-multi", Code.UNKNOWN_COMMAND, {"word": "sttart", "suggestion": "start"}),
         ("abrt gpu-multi", Code.UNKNOWN_COMMAND, {"word": "abrt", "suggestion": "abort"}),
         ("xyzzy", Code.UNKNOWN_COMMAND, {"word": "xyzzy", "suggestion": ""}),
         ("gpu-multi start", Code.UNKNOWN_COMMAND, {"word": "gpu-multi"}),

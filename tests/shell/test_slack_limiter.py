@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.adapters.slack.limiter import RATES, Limiter
+from bot.adapters.slack.limiter import RATES, SPARED, Limiter
 from state.errors import TransientError
 
 
@@ -19,6 +19,10 @@ class Time:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
+
+    async def note(self, seconds: float) -> None:
+        """Somebody sleeps while others ask at the same moment."""
+        self.slept.append(seconds)
 
 
 def limiter(time: Time, patience: float = 10) -> Limiter:
@@ -76,6 +80,22 @@ async def test_given_a_pause_when_calling_again_then_the_burst_is_back_but_not_m
         await limits.admit("chat.postMessage", "C1")
 
     assert len(time.slept) == 1
+
+
+async def test_given_many_rewrites_of_progress_when_a_card_is_rewritten_then_it_leaves_at_once() -> None:
+    """B067: questions and news go before progress."""
+    time = Time()
+    limits = Limiter(timedelta(seconds=10), time, time.note)
+    for _ in range(RATES["chat.update"].burst - SPARED + 1):
+        await limits.admit("chat.update", "C1", modest=True)
+    with pytest.raises(TransientError):
+        await limits.admit("chat.update", "C1", modest=True)
+    waits = len(time.slept)
+    for _ in range(4):
+        await limits.admit("chat.update", "C1")
+
+    assert waits == 1
+    assert len(time.slept) == waits
 
 
 async def test_given_a_method_without_a_limit_when_held_then_nothing_happens() -> None:

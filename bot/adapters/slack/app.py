@@ -1,6 +1,7 @@
 """The Bolt app: who we are, no network on the way of a click, and a last line that acknowledges what a listener broke."""
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,7 @@ def build_app(
     `signing_secret`: for delivery by HTTP; socket mode needs none.
     """
     app = AsyncApp(
+        logger=_quiet(),
         client=client,
         authorize=_authorize(who, client.token or ""),
         process_before_response=True,
@@ -55,6 +57,13 @@ def build_app(
 
     app.error(broke)
     return app
+
+
+def _quiet() -> logging.Logger:
+    """Bolt warns when a token stands in the environment beside our client: it does, and it is the same one."""
+    logger = logging.getLogger("slack_bolt.gpu_migrate")
+    logger.setLevel(logging.ERROR)
+    return logger
 
 
 def _authorize(who: Identity, token: str) -> Callable[..., Any]:

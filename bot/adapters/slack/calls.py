@@ -32,17 +32,23 @@ class Calls:
         self._seconds = seconds
         self.broken = ""
 
-    async def make(self, method: str, call: Call, effect: Effect = Effect.NONE, channel: str = "") -> Answer:
-        """Raises TransientError, PermanentError and, for calls with a second effect, OutcomeUnknown."""
+    async def make(
+        self, method: str, call: Call, effect: Effect = Effect.NONE, channel: str = "", *, modest: bool = False
+    ) -> Answer:
+        """Raises TransientError, PermanentError and, for calls with a second effect, OutcomeUnknown.
+
+        `modest`: gives way to other calls when there are many.
+        """
+        await self._limiter.admit(method, channel, modest=modest)
         try:
             return await self._once(method, call, effect, channel)
         except TransientError as error:
-            if effect is not Effect.NONE or error.reason.text("error") in LIMITED | {"rate limit"}:
+            if effect is not Effect.NONE or error.reason.text("error") in LIMITED:
                 raise
+        await self._limiter.admit(method, channel, modest=modest)
         return await self._once(method, call, effect, channel)
 
     async def _once(self, method: str, call: Call, effect: Effect, channel: str) -> Answer:
-        await self._limiter.admit(method, channel)
         try:
             async with asyncio.timeout(self._seconds):
                 response = await call()

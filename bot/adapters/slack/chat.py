@@ -19,6 +19,7 @@ from state.errors import PermanentError
 from state.reasons import Code, reason
 
 EVENT_TYPE = "gpu_migrate"
+LIVING = "/progress"  # keys that end so belong to messages that are rewritten often
 PAGE = 200
 PAGES = 10
 CLOCKS_DIFFER = timedelta(seconds=30)  # between us and Slack, when looking back
@@ -66,6 +67,7 @@ class SlackChat:
                 ),
                 Effect.NONE,
                 place.channel,
+                modest=key.endswith(LIVING),
             )
 
         await self._shorter(message, send)

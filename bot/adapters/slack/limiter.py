@@ -36,6 +36,8 @@ RATES: Mapping[str, Rate] = {
 }
 PER_CHANNEL = frozenset({"chat.postMessage"})
 PATIENCE = timedelta(seconds=10)
+MODEST_PATIENCE = timedelta(seconds=2)
+SPARED = 5  # calls that modest callers leave to the others
 
 
 @dataclass(slots=True)
@@ -65,14 +67,17 @@ class Limiter:
         self._sleep = sleep
         self._buckets: dict[tuple[str, str], _Bucket] = {}
 
-    async def admit(self, method: str, channel: str = "") -> None:
-        """Return when the call may leave, first come first served. Raises TransientError when that is too far away."""
+    async def admit(self, method: str, channel: str = "", *, modest: bool = False) -> None:
+        """Return when the call may leave, first come first served. Raises TransientError when that is too far away.
+
+        `modest`: what may as well come later (progress) leaves some calls to what may not: questions and news (B067).
+        """
         rate = RATES.get(method)
         if rate is None:
             return
         bucket = self._bucket(method, channel, rate)
-        wait = self._wait(bucket, rate)
-        if wait > self._patience:
+        wait = self._wait(bucket, rate, SPARED if modest else 0)
+        if wait > (min(self._patience, MODEST_PATIENCE.total_seconds()) if modest else self._patience):
             raise TransientError(reason(Code.SLACK_UNREACHABLE, error="rate limit"), timedelta(seconds=wait))
         bucket.tokens -= 1
         if wait > 0:
@@ -89,10 +94,10 @@ class Limiter:
         key = (method, channel if method in PER_CHANNEL else "")
         return self._buckets.setdefault(key, _Bucket(float(rate.burst), self._clock()))
 
-    def _wait(self, bucket: _Bucket, rate: Rate) -> float:
-        """Seconds until one more call may leave."""
+    def _wait(self, bucket: _Bucket, rate: Rate, spared: int) -> float:
+        """Seconds until one more call may leave and `spared` are left."""
         now, second = self._clock(), rate.per_minute / 60
         bucket.tokens = min(float(rate.burst), bucket.tokens + (now - bucket.at) * second)
         bucket.at = now
-        missing = max(0.0, (1 - bucket.tokens) / second)
+        missing = max(0.0, (1 + spared - bucket.tokens) / second)
         return max(missing, bucket.held_until - now)
