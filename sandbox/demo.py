@@ -8,6 +8,7 @@ Exits with 0 when both runs end well and the world says the same, else with 1.
 import argparse
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sandbox.people import Person
 SCENARIO = "guide"
 CLUSTERS = ("gpu-multi", "gpu-single")
 PATIENCE = 300.0
+ONCE = ("updateMaster", "replaceWorker", "removeWorkerPool")
 
 
 def main() -> int:
@@ -66,7 +68,8 @@ def _play(console: Any, world: endpoints.Endpoints) -> bool:
         for play in plays:
             operator.report(play.cluster)
     faults = [f"{play.cluster}: {play.ended}" for play in plays if play.ended != "done"]
-    faults += [fault for cluster in CLUSTERS for fault in judged(world, cluster)]
+    journal = call("GET", world.journal)
+    faults += [fault for cluster in CLUSTERS for fault in judged(journal, cluster)]
     console.print(f"\nPage: {world.slack_page}   took {time.monotonic() - began:.0f} s")
     for fault in faults:
         console.print(f"[bold red]✗[/] {fault}")
@@ -75,22 +78,21 @@ def _play(console: Any, world: endpoints.Endpoints) -> bool:
     return not faults
 
 
-def judged(world: endpoints.Endpoints, cluster: str) -> list[str]:
-    """Ask the world's journal, not the bot: what a migration must have done, each disruptive call once."""
-    rows = [row for row in call("GET", world.journal) if row["cluster"] == cluster]
-    orders = [(row["verb"], row["target"]) for row in rows if row["system"] == "iks" and row["status"] < 300]
-    changing = [order for order in orders if order[0] in ("updateMaster", "replaceWorker", "removeWorkerPool")]
+def judged(journal: list[dict[str, Any]], cluster: str) -> list[str]:
+    """What the world, not the bot, says against a migration: something missing, or a disruptive call made twice."""
+    accepted = [row for row in journal if row["system"] == "iks" and row["cluster"] == cluster and row["status"] < 300]
+    orders = Counter((row["verb"], row["target"]) for row in accepted)
+    verbs = Counter(row["verb"] for row in accepted)
     faults = [
         f"{cluster}: {verb} {target} was called twice"
-        for verb, target in set(changing)
-        if changing.count((verb, target)) > 1
+        for (verb, target), times in orders.items()
+        if verb in ONCE and times > 1
     ]
-    if not any(verb == "updateMaster" for verb, _ in orders):
+    if not verbs["updateMaster"]:
         faults.append(f"{cluster}: the control plane was not updated")
-    if not any(verb == "replaceWorker" for verb, _ in orders):
+    if not verbs["replaceWorker"]:
         faults.append(f"{cluster}: no worker was replaced")
-    made = sum(verb == "createWorkerPool" for verb, _ in orders)
-    removed = sum(verb == "removeWorkerPool" for verb, _ in orders)
+    made, removed = verbs["createWorkerPool"], verbs["removeWorkerPool"]
     if made != removed:
         faults.append(f"{cluster}: {made} temporary pools were made, {removed} removed")
     return faults

@@ -55,16 +55,20 @@ class Terminal:
 
     def moved(self, message: Message) -> None:
         """Show where a run stands now."""
-        self._standing[key_of(message)] = self._plain(message["text"])
+        text = self._plain(message["text"])
+        if self._standing.get(key_of(message)) == text:
+            return
+        self._standing[key_of(message)] = text
         if self._status is not None:
-            self._status.update("  |  ".join(escape(text) for text in self._standing.values()))
+            room = self._console.width - 6
+            rows = (one if len(one) <= room else f"{one[: room - 1]}…" for one in self._standing.values())
+            self._status.update("\n  ".join(escape(row) for row in rows))
         else:
-            self._print(f"[{QUIET}]{_clock(message)} … {escape(self._plain(message['text']))}[/]")
+            self._print(f"[{QUIET}]{_now()} {escape(text)}[/]")
 
     def did(self, name: str, what: str) -> None:
         """Print what a person does."""
-        now = datetime.now(UTC).strftime("%H:%M:%S")
-        self._print(f"[{QUIET}]{now}[/] [{PERSON_STYLE}]{escape(name)}[/] {escape(what)}")
+        self._print(f"[{QUIET}]{_now()}[/] [{PERSON_STYLE}]{escape(name)}[/] {escape(what)}")
 
     def _print(self, text: str) -> None:
         self._console.print(text, highlight=False, soft_wrap=True)
@@ -93,3 +97,7 @@ def _text(block: dict[str, Any]) -> str:
 
 def _clock(message: Message) -> str:
     return datetime.fromtimestamp(float(message["ts"]), UTC).strftime("%H:%M:%S")
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%H:%M:%S")

@@ -111,6 +111,22 @@ def test_given_knobs_and_acts_when_turned_then_the_cloud_obeys(folder: Path) -> 
     assert (wrong.returncode, "known: resize" in wrong.stderr) == (1, True)
 
 
+def test_given_the_bot_when_started_killed_and_started_again_then_it_answers(folder: Path) -> None:
+    started = cli(folder, "bot", "start")
+    helped = cli(folder, "type", "--as", "operator-1", "/gpu-migrate help")
+    first = json.loads((folder / "endpoints.json").read_text())
+    killed = cli(folder, "bot", "kill")
+    again = cli(folder, "bot", "start")
+    second = json.loads((folder / "endpoints.json").read_text())
+    stopped = cli(folder, "bot", "stop")
+    wrong = cli(folder, "bot", "dance")
+
+    assert (started.returncode, helped.returncode, killed.returncode, again.returncode, stopped.returncode) == (0,) * 5
+    assert (first["bot"], first["pids"]["bot"]) == (second["bot"], first["pids"]["bot"])
+    assert first["pids"]["bot"] != second["pids"]["bot"]
+    assert wrong.returncode == 1
+
+
 def test_given_nothing_when_asked_then_it_says_how_to_start(tmp_path: Path) -> None:
     nothing = cli(tmp_path, "journal")
     down = cli(tmp_path, "down")
