@@ -53,6 +53,7 @@ class Bot:
     timers: Timers
     plans: PlanDesk
     whispers: Whispers
+    calls: Calls
 
 
 async def serve(settings: Settings) -> None:
@@ -87,9 +88,9 @@ async def _open(settings: Settings, metrics: Metrics, stack: AsyncExitStack) -> 
     plans = PlanDesk(around, setup_of(settings), words.plan)
     whispers = Whispers(chat, lambda error: log.warning("could not answer", reason=str(error.reason)))
     app = build_app(client, who, words, _report)
-    register(app, _edge(settings, around, engine, Voices(who, words, plans, whispers)))
+    register(app, _edge(settings, around, engine, Voices(who, words, plans, whispers, store)))
     timers = Timers((Tick("due", TICK_SECONDS, engine.tick), Tick("sweep", SWEEP_SECONDS, _sweep(store))))
-    return Bot(store, engine, SlackSocket(app, client, access, _report), timers, plans, whispers)
+    return Bot(store, engine, SlackSocket(app, client, access, _report), timers, plans, whispers, calls)
 
 
 async def _close(bot: Bot, tasks: tuple[asyncio.Task[None], ...]) -> None:
@@ -124,6 +125,7 @@ class Voices:
     words: Words
     plans: PlanDesk
     whispers: Whispers
+    brake: RedisStore
 
 
 def _edge(settings: Settings, around: Surroundings, engine: Engine, voices: Voices) -> Edge:
@@ -135,6 +137,7 @@ def _edge(settings: Settings, around: Surroundings, engine: Engine, voices: Voic
         clusters=Clusters(settings.policies(), settings.team or voices.who.team),
         whisper=voices.whispers,
         now=around.clock.now,
+        brake=voices.brake,
         heard=lambda heard: log.info("heard", what=heard.what, user=heard.by.user, outcome=str(heard.outcome)),
     )
 
@@ -179,6 +182,8 @@ def _ready(bot: Bot) -> Mapping[str, str]:
     wrong = {}
     if not bot.store.ownership.holds(0.0):
         wrong["redis"] = str(bot.store.ownership.trouble or "lease not held")
+    if bot.calls.broken:
+        wrong["slack token"] = str(bot.calls.broken)
     if not bot.socket.connected():
         wrong["slack"] = bot.socket.trouble() or "not connected"
     return wrong

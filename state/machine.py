@@ -86,7 +86,8 @@ def _human(run: Run, event: HumanEvent) -> tuple[Run, tuple[Effect, ...]]:
     """A person spoke: the answer goes to them alone, the look that follows does the rest."""
     after, answer = _HUMAN[type(event)](run, event)
     effects: tuple[Effect, ...] = (Answer(event.by, answer),) if answer is not None else ()
-    return after, effects if after == run else (*effects, Observe())
+    look = after != run or isinstance(event, RetryRequested)
+    return after, (*effects, Observe()) if look and not after.phase.ended else effects
 
 
 def _follow(before: Run, after: Run) -> tuple[Effect, ...]:

@@ -90,8 +90,9 @@ def retry(run: Run, event: RetryRequested) -> Said:
     if run.phase is RunPhase.PLANNED:
         return replace(run, phase=RunPhase.PLANNING, approvals=withdraw_all(run, event.at).approvals), None
     failed = [s for s in run.steps if s.phase is StepPhase.FAILED]
-    if not failed:
-        return run, reason(Code.NOTHING_TO_DO, command="retry", phase=run.phase.value)
+    if not failed:  # a blocked card or step: the look that follows is the answer
+        waits = run.pause is None and any(s.phase in (StepPhase.DUE, StepPhase.AWAITING_APPROVAL) for s in run.steps)
+        return run, None if waits else reason(Code.NOTHING_TO_DO, command="retry", phase=run.phase.value)
     for step in failed:
         run = with_step(run, _tried_again(run, step))
     return replace(run, pause=None), None
