@@ -4,8 +4,9 @@ from typing import Any
 
 from sandbox.kubernetes import crds, events
 from sandbox.kubernetes.cluster import Call
-from sandbox.kubernetes.decoding import Decoded, TypeFaultError, check_base64, decode, load
+from sandbox.kubernetes.decoding import Decoded, TypeFaultError, check_base64, decode
 from sandbox.kubernetes.defaults import apply_defaults
+from sandbox.kubernetes.loading import load
 from sandbox.kubernetes.resources import Resource
 from sandbox.kubernetes.statuses import bad_request, unsupported_media
 

@@ -70,8 +70,8 @@ def _rows(names: Obj, subresources: Obj, group: str, *, namespaced: bool) -> Ite
 
 def storage_version(definition: Obj) -> str:
     """The version in which objects are stored."""
-    versions = definition["spec"]["versions"]
-    return str(next((v["name"] for v in versions if v.get("storage")), versions[0]["name"]))
+    versions = definition["spec"].get("versions") or ()
+    return str(next((v.get("name", "") for v in versions if v.get("storage")), ""))
 
 
 def established(definition: Obj, now: str) -> Obj:

@@ -1,21 +1,17 @@
-"""Bodies to objects: JSON or YAML, wrong types refused, unknown fields dropped and named, zero values left out.
+"""JSON values to objects of a shape: wrong types refused, unknown fields dropped and named, zero values left out.
 
 Which fields exist is told by shapes; rules about values (names, ranges) belong to validation.
 """
 
 import base64
 import binascii
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from sandbox.kubernetes.quantities import canonical
 from sandbox.kubernetes.shapes import Shape
-from sandbox.kubernetes.statuses import bad_request
 
 QUANTITIES = frozenset(
     {"limits", "requests", "capacity", "allocatable", "hard", "used", "overhead", "allocatedResources", "podFixed",
@@ -61,58 +57,6 @@ class Decoded:
 
 class TypeFaultError(Exception):
     """A value of the wrong JSON type; the text is what Go's decoder says."""
-
-
-def load(body: bytes, content_type: str, kind: str) -> tuple[Any, list[str]]:
-    """Parse a body; returns the value and the names of doubled keys. Raises ApiError 400."""
-    if content_type in ("application/yaml", "application/apply-patch+yaml") and not body.lstrip().startswith(b"{"):
-        return load_yaml(body), []
-    doubled: list[str] = []
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) != len(items):
-            seen: set[str] = set()
-            for name, _ in items:
-                if name in seen:
-                    doubled.append(name)
-                seen.add(name)
-        return found
-
-    try:
-        return json.loads(body, object_pairs_hook=pairs), doubled
-    except ValueError as error:
-        text = body.decode(errors="replace")
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
-            f"json parse error: {_go_syntax(text, error)} ({text[:30]})"
-        ) from error
-
-
-def load_yaml(body: bytes) -> Any:
-    try:
-        return yaml.load(body, Loader=_Loader)  # noqa: S506 - a SafeLoader without its dates
-    except yaml.YAMLError as error:
-        raise bad_request(f"error decoding YAML: {error}") from error
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML as JSON: dates stay text."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in rows if tag != "tag:yaml.org,2002:timestamp"]
-    for first, rows in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _go_syntax(text: str, error: ValueError) -> str:
-    position = getattr(error, "pos", 0)
-    if position >= len(text):
-        return "unexpected end of JSON input"
-    before = text[:position].rstrip()
-    place = "object key string" if before.endswith("{") else "value"
-    return f"invalid character '{text[position]}' looking for beginning of {place}"
 
 
 def decode(value: Any, shape: Shape, *, custom: bool) -> Decoded:

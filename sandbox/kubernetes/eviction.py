@@ -6,16 +6,18 @@ Nothing here computes a budget's status: a controller does, from outside. A stat
 from typing import Any
 
 from sandbox.kubernetes.cluster import Call, Reply, now
-from sandbox.kubernetes.decoding import load
 from sandbox.kubernetes.deletion import delete_record
+from sandbox.kubernetes.loading import load_typed
 from sandbox.kubernetes.options import check_delete
 from sandbox.kubernetes.resources import Resource
 from sandbox.kubernetes.selectors import label_selector_matches
+from sandbox.kubernetes.shapes import builtin_shape
 from sandbox.kubernetes.statuses import bad_request, conflict, internal, not_found, too_many
 from sandbox.kubernetes.store import Record, Store
 
 Obj = dict[str, Any]
 
+EVICTION = builtin_shape("policy/v1/Eviction")
 BUDGETS = ("policy", "poddisruptionbudgets")
 SUCCESS: Obj = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 MESSAGE = "Eviction API: evicting"
@@ -23,8 +25,8 @@ MESSAGE = "Eviction API: evicting"
 
 def evict(call: Call) -> Reply:
     """POST pods/NAME/eviction. Raises ApiError 404, 409, 429 or 500."""
-    body, _ = load(call.body, call.content_type, "Eviction")
-    if not isinstance(body, dict) or (body.get("metadata") or {}).get("name") != call.name:
+    body = load_typed(call.body, call.content_type, "Eviction", EVICTION)
+    if (body.get("metadata") or {}).get("name") != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
     options = dict(body.get("deleteOptions") or {})
     check_delete(options)

@@ -5,6 +5,7 @@ Runs as one task beside the server, woken by changes. It also establishes new CR
 
 import asyncio
 import contextlib
+import logging
 from typing import Any
 
 from sandbox.kubernetes import crds
@@ -15,6 +16,8 @@ from sandbox.kubernetes.resources import Resource
 from sandbox.kubernetes.store import Event, Key, Place
 
 Obj = dict[str, Any]
+
+LOG = logging.getLogger(__name__)
 
 CRDS = ("apiextensions.k8s.io", "customresourcedefinitions")
 NAMESPACES = ("", "namespaces")
@@ -35,7 +38,10 @@ class Garbage:
             while True:
                 event = await self._events.get()
                 await asyncio.sleep(0)
-                self._tidy(event)
+                try:
+                    self._tidy(event)
+                except Exception:  # top of a task: one odd object must not end all tidying
+                    LOG.exception("could not tidy after %s of %s %s", event.type, event.key, event.place)
         finally:
             self._store.unlisten(self._events.put_nowait)
 

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from sandbox.kubernetes.cluster import Call
-from sandbox.kubernetes.decoding import load
+from sandbox.kubernetes.loading import load_typed
+from sandbox.kubernetes.shapes import DELETE_OPTIONS
 from sandbox.kubernetes.statuses import (
     Cause,
     bad_request,
@@ -53,8 +54,7 @@ def delete_options(call: Call) -> Obj:
     """Options of a delete, from the body or the query. Raises ApiError 400 or 422."""
     options: Obj = {}
     if call.body.strip():
-        loaded, _ = load(call.body, call.content_type, "DeleteOptions")
-        options = loaded if isinstance(loaded, dict) else {}
+        options = load_typed(call.body, call.content_type, "DeleteOptions", DELETE_OPTIONS)
     for name in ("propagationPolicy", "dryRun"):
         if call.query.get(name):
             options[name] = call.query[name]

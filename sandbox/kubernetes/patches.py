@@ -1,5 +1,6 @@
 """JSON merge patch (RFC 7386) and JSON patch (RFC 6902)."""
 
+from copy import deepcopy
 from typing import Any
 
 from sandbox.kubernetes.statuses import bad_request, rejected_patch
@@ -30,7 +31,7 @@ def json_patch(document: Any, patch: Any) -> Any:
         text = f"json: cannot unmarshal {kind} into Go value of type []handlers.jsonPatchOp"
         raise bad_request(f"error decoding patch: {text}")
     for operation in patch:
-        if not isinstance(operation, dict) or operation.get("op") not in OPERATIONS:
+        if not isinstance(operation, dict) or str(operation.get("op")) not in OPERATIONS:
             raise rejected_patch()
         document = _operate(document, operation)
     return document
@@ -52,7 +53,7 @@ def _operate(document: Any, operation: dict[str, Any]) -> Any:
             value = _look(document, source)
             return _add(_removed(document, source), path, value)
         case "copy":
-            return _add(document, path, _look(document, _pointer(operation.get("from"))))
+            return _add(document, path, deepcopy(_look(document, _pointer(operation.get("from")))))
         case _:
             if _look(document, path, missing=None) != operation.get("value"):
                 raise rejected_patch()

@@ -5,7 +5,8 @@ from typing import Any
 
 from sandbox.kubernetes import bodies, writing
 from sandbox.kubernetes.cluster import Call, Reply
-from sandbox.kubernetes.decoding import Decoded, TypeFaultError, decode, load_yaml
+from sandbox.kubernetes.decoding import Decoded, TypeFaultError, decode
+from sandbox.kubernetes.loading import load_yaml
 from sandbox.kubernetes.options import check_write
 from sandbox.kubernetes.ownership import merge_applied
 from sandbox.kubernetes.patches import json_patch, merge_patch

@@ -132,6 +132,7 @@ def _shape(spelled: str, owner: str, name: str) -> Shape:
 
 
 META = _struct("V1ObjectMeta")
+DELETE_OPTIONS = _struct("V1DeleteOptions")
 
 
 def custom_shape(schema: dict[str, Any]) -> Shape:

@@ -62,7 +62,7 @@ def _merge_list(old: list[Any], new: list[Any], shape: Shape) -> list[Any]:
         return [item for item in new if not (isinstance(item, dict) and PATCH in item)]
     before, patched = {item.get(key): item for item in old}, {}
     for item in new:
-        if not isinstance(item, dict) or key not in item:
+        if not isinstance(item, dict) or not isinstance(item.get(key), str | int):
             raise bad_request(f"map: {item} does not contain declared merge key: {key}")
         if item.get(PATCH) == "delete":
             before.pop(item[key], None)

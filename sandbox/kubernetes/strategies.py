@@ -110,7 +110,7 @@ def _label_job(obj: Obj) -> None:
     spec, meta = obj["spec"], obj["metadata"]
     if spec.get("manualSelector"):
         return
-    uid, name = meta["uid"], meta["name"]
+    uid, name = meta["uid"], meta.get("name", "")
     labels = {
         "batch.kubernetes.io/controller-uid": uid,
         "batch.kubernetes.io/job-name": name,

@@ -5,16 +5,22 @@ from typing import Any
 
 from sandbox.kubernetes import writing
 from sandbox.kubernetes.cluster import Call, Reply, now
-from sandbox.kubernetes.decoding import load
 from sandbox.kubernetes.eviction import SUCCESS
+from sandbox.kubernetes.loading import load, load_typed
 from sandbox.kubernetes.patches import json_patch, merge_patch
 from sandbox.kubernetes.selectors import selector_text
+from sandbox.kubernetes.shapes import ANY, Shape, builtin_shape
 from sandbox.kubernetes.statuses import bad_request, conflict, method_not_allowed, not_found, unsupported_media
 from sandbox.kubernetes.store import Record
 
 Obj = dict[str, Any]
 
 TOKEN_LIFE = 3600.0
+BINDING, SCALE = builtin_shape("v1/Binding"), builtin_shape("autoscaling/v1/Scale")
+TOKEN_SPEC = Shape(
+    "struct", fields={"expirationSeconds": Shape("scalar", "integer"), "audiences": ANY, "boundObjectRef": ANY}
+)
+TOKEN_REQUEST = Shape("struct", fields={"spec": TOKEN_SPEC}, open=True)
 
 
 def _record(call: Call) -> Record:
@@ -24,16 +30,9 @@ def _record(call: Call) -> Record:
     return record
 
 
-def _loaded(call: Call, kind: str) -> Obj:
-    body, _ = load(call.body, call.content_type, kind)
-    if not isinstance(body, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
-    return body
-
-
 def bind(call: Call) -> Reply:
     """POST pods/NAME/binding: the scheduler's decision. Raises ApiError 404 or 409."""
-    target = _loaded(call, "Binding").get("target") or {}
+    target = load_typed(call.body, call.content_type, "Binding", BINDING).get("target") or {}
     pod = _record(call).copy()
     if pod["metadata"].get("deletionTimestamp"):
         raise conflict("pods/binding", "", call.name, f"pod {call.name} is being deleted, cannot be assigned to a host")
@@ -67,7 +66,7 @@ def scale(call: Call) -> Reply:
     if call.method == "GET":
         return Reply(_scale(record.obj))
     shown = _scale(record.obj)
-    wanted = _loaded(call, "Scale") if call.method == "PUT" else _patched(call, shown)
+    wanted = load_typed(call.body, call.content_type, "Scale", SCALE) if call.method == "PUT" else _patched(call, shown)
     replicas = (wanted.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int) or isinstance(replicas, bool) or replicas < 0:
         raise bad_request("spec.replicas has to be a whole number that is not negative")
@@ -90,7 +89,7 @@ def _patched(call: Call, shown: Obj) -> Obj:
             patched = merge_patch(shown, body)
         case _:
             raise unsupported_media()
-    if not isinstance(patched, dict):
+    if not isinstance(patched, dict) or not isinstance(patched.get("spec") or {}, dict):
         raise bad_request("the patched object is none")
     return patched
 
@@ -113,7 +112,7 @@ def _scale(obj: Obj) -> Obj:
 def service_account_token(call: Call) -> Reply:
     """POST serviceaccounts/NAME/token: a token for the account, an hour long unless asked otherwise."""
     _record(call)
-    asked = _loaded(call, "TokenRequest").get("spec") or {}
+    asked = load_typed(call.body, call.content_type, "TokenRequest", TOKEN_REQUEST).get("spec") or {}
     life = float(asked.get("expirationSeconds") or TOKEN_LIFE)
     user = f"system:serviceaccount:{call.namespace}:{call.name}"
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{call.namespace}")

@@ -199,13 +199,35 @@ def _budget(obj: Obj) -> Iterator[Cause]:
 
 def _definition(obj: Obj) -> Iterator[Cause]:
     spec = obj["spec"]
-    names = spec.get("names") or {}
-    if obj["metadata"].get("name") != f"{names.get('plural')}.{spec.get('group')}":
+    names, group, versions = spec.get("names") or {}, spec.get("group", ""), spec.get("versions") or ()
+    if obj["metadata"].get("name") != f"{names.get('plural')}.{group}":
         shown = quoted(obj["metadata"].get("name"))
         yield bad_value("metadata.name", shown, 'must be spec.names.plural+"."+spec.group')
-    for number, version in enumerate(spec.get("versions") or ()):
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            yield required(f"spec.versions[{number}].schema.openAPIV3Schema")
+    if not group:
+        yield required("spec.group")
+    elif "." not in group:
+        yield bad_value("spec.group", quoted(group), "should be a domain with at least one dot")
+    if spec.get("scope") not in ("Cluster", "Namespaced"):
+        yield unsupported("spec.scope", quoted(spec.get("scope", "")), ("Cluster", "Namespaced"))
+    for name in ("plural", "kind"):
+        if not names.get(name):
+            yield required(f"spec.names.{name}")
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        shown = quoted([version.get("name", "") for version in versions])
+        yield bad_value("spec.versions", shown, "must have exactly one version marked as storage version")
+    for number, version in enumerate(versions):
+        yield from _version(version, f"spec.versions[{number}]")
+
+
+def _version(version: Obj, at: str) -> Iterator[Cause]:
+    if not version.get("name"):
+        yield required(f"{at}.name")
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if not schema:
+        yield required(f"{at}.schema.openAPIV3Schema")
+    elif schema.get("type") != "object":
+        text = "must be object at the root"
+        yield bad_value(f"{at}.schema.openAPIV3Schema.type", quoted(schema.get("type", "")), text)
 
 
 BY_KIND: dict[tuple[str, str], Callable[[Obj], Iterator[Cause]]] = {
