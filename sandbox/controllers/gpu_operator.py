@@ -1,15 +1,14 @@
 """The GPU Operator: labels GPU nodes, makes operands of the ClusterPolicy, tells its status.
 
 It works only while a pod of its Deployment is Ready, as the real one does: with the pod gone, new nodes stay as they
-are and the ClusterPolicy keeps its last word. Driver upgrades (cordon, drain, restart) are not played; a driver pod
-of the present template makes its node "upgrade-done".
+are and the ClusterPolicy keeps its last word.
 """
 
 import time
 
 from sandbox.controllers import pods
-from sandbox.controllers.daemonsets import target, updated
 from sandbox.controllers.desk import Desk
+from sandbox.controllers.driver_upgrade import DriverUpgrades
 from sandbox.controllers.gpu_labels import relabel, watched
 from sandbox.controllers.operands import belongings, daemon_sets
 from sandbox.controllers.policy_status import Verdict, conditions, judged, outlook
@@ -21,14 +20,11 @@ from sandbox.controllers.resources import (
     RUNTIME_CLASSES,
     SERVICE_ACCOUNTS,
 )
-from sandbox.controllers.scripts import is_driver
 from sandbox.controllers.templates import template_hash
 from sandbox.kubernetes_client import ApiError, Json
 
 OPERATOR_LABELS = {"app": "gpu-operator", "app.kubernetes.io/component": "gpu-operator"}
-UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 TEMPLATE_MARK = "nvidia.com/last-applied-hash"
-UPGRADE_DONE_AFTER = 90.0  # seconds as in life between the driver pod and the node's label; 80 to 99 were recorded
 
 
 class GpuOperator:
@@ -43,7 +39,7 @@ class GpuOperator:
         self._seen: object = None  # what the last labelling was made for
         self._furnished = ""  # uid of the policy whose belongings exist
         self._due = 0.0
-        self._upgrades: dict[str, float] = {}  # node uid -> when its driver pod was first seen
+        self._upgrades = DriverUpgrades(desk)
 
     async def reconcile(self) -> float | None:
         """One round, not more often than every `reconcile` seconds; None while the operator has no Ready pod."""
@@ -66,7 +62,8 @@ class GpuOperator:
             await self._deploy(policy, namespace, verdict.system)
             verdict = judged(policy, self._operands(policy), verdict.system)
         await self._tell(policy, verdict, namespace)
-        wait = await self._mark_upgrades(now)
+        world = (list(self._nodes.objects()), list(self._pods.objects()), self._operands(policy))
+        wait = await self._upgrades.round(policy, world, now)
         return wait if verdict.state == "ready" else self._desk.seconds("reconcile")
 
     async def _label(self, policy: Json) -> None:
@@ -123,25 +120,6 @@ class GpuOperator:
         rows = conditions(policy, verdict)
         if rows != (have.get("conditions") or []):
             await self._desk.patch(CLUSTER_POLICIES, policy, {"status": {"conditions": rows}}, sub="status")
-
-    async def _mark_upgrades(self, now: float) -> float | None:
-        """Label nodes whose driver pod is of the present template as done, a good while after they got it."""
-        drivers = [pod for pod in self._pods.objects() if is_driver(pod) and pods.active(pod)]
-        owners = {one["metadata"]["uid"]: one for one in self._sets.objects()}
-        wait = None
-        for pod in drivers:
-            one = owners.get(pods.controller_uid(pod))
-            node = self._nodes.get(target(pod))
-            if one is None or node is None or not updated(one, pod):
-                continue
-            due = self._upgrades.setdefault(node["metadata"]["uid"], now) + self._desk.scaled(UPGRADE_DONE_AFTER)
-            if now < due:
-                wait = due - now if wait is None else min(wait, due - now)
-            elif (node["metadata"].get("labels") or {}).get(UPGRADE_STATE) != "upgrade-done":
-                await self._desk.patch(NODES, node, {"metadata": {"labels": {UPGRADE_STATE: "upgrade-done"}}})
-                text = "Successfully updated node state label to [upgrade-done]"
-                await self._desk.event(node, "GPUDriverUpgrade", text, component="gpu-operator")
-        return wait
 
 
 def _is_operator(pod: Json) -> bool:

@@ -75,5 +75,6 @@ def _ready(one: Json) -> bool:
     if status.get("observedGeneration") != one["metadata"].get("generation"):
         return False
     desired = int(status.get("desiredNumberScheduled") or 0)
-    fresh = int(status.get("updatedNumberScheduled") or 0)
+    on_delete = (one["spec"].get("updateStrategy") or {}).get("type") == "OnDelete"
+    fresh = desired if on_delete else int(status.get("updatedNumberScheduled") or 0)
     return desired == int(status.get("numberAvailable") or 0) and desired == fresh

@@ -119,10 +119,11 @@ def test_given_nodes_when_the_outlook_is_asked_then_the_reason_is_the_real_opera
 def test_given_late_operands_when_judged_then_the_states_stand_in_the_operators_order(version: str, joint: str) -> None:
     late = {"desiredNumberScheduled": 1, "observedGeneration": 1}
     sets = [
-        {"metadata": {"name": name, "generation": 1}, "status": late}
+        {"metadata": {"name": name, "generation": 1}, "spec": {}, "status": late}
         for name in ("gpu-feature-discovery", "nvidia-driver-daemonset")
     ]
-    idle = {"metadata": {"name": "nvidia-mig-manager", "generation": 1}, "status": {"observedGeneration": 1}}
+    meta = {"name": "nvidia-mig-manager", "generation": 1}
+    idle = {"metadata": meta, "spec": {}, "status": {"observedGeneration": 1}}
 
     verdict = judged(_policy(version), [*sets, idle], "ubuntu24.04")
 
