@@ -38,47 +38,28 @@ def node_manifest(  # noqa: PLR0913, PLR0917 - the facts of a worker row
 ) -> Json:
     """The Node object that a worker's kubelet registers: not Ready yet, without GPUs unless the driver is built in.
 
-    Args:
-        worker_id: IKS worker id.
-        ip: primary IP, which is the node's name.
-        flavor: such as gx3.16x80.l4.
-        version: such as 1.36.0_1507.
-        pool_id: IKS worker pool id.
-        pool_name: IKS worker pool name.
-        zone: such as us-south-1.
-        os: IKS operating system, such as UBUNTU_24_64.
-        labels: of the worker pool.
-        taints: of the worker pool, key -> "value:effect" as IKS writes them.
-        preinstalled: whether IBM's driver and device plugin are part of the image (1.35 and older).
+    `ip` is the node's name, `version` such as 1.36.0_1507, `os` such as UBUNTU_24_64; labels and taints (key ->
+    "value:Effect") are the worker pool's; `preinstalled`: IBM's driver and plugin are in the image (1.35 and older).
     """
     kind = read_flavor(flavor)
-    amounts = _amounts(kind)
-    allocatable = _allocatable(kind)
-    if preinstalled and kind.gpus:
-        amounts[GPU] = allocatable[GPU] = str(kind.gpus)
+    built_in = preinstalled and kind.gpus > 0
+    own = {
+        "ibm-cloud.kubernetes.io/internal-ip": ip,
+        "ibm-cloud.kubernetes.io/worker-id": worker_id,
+        "ibm-cloud.kubernetes.io/worker-pool-id": pool_id,
+        "ibm-cloud.kubernetes.io/worker-pool-name": pool_name,
+        "kubernetes.io/hostname": ip,
+    }
+    metadata: Json = {"name": ip, "labels": {**_labels(kind, version, zone, os), **own, **(labels or {})}}
+    if built_in:
+        metadata["annotations"] = {HOST_DRIVER: "true"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {
-            "name": ip,
-            "labels": {
-                **_labels(kind, version, zone, os),
-                "ibm-cloud.kubernetes.io/internal-ip": ip,
-                "ibm-cloud.kubernetes.io/worker-id": worker_id,
-                "ibm-cloud.kubernetes.io/worker-pool-id": pool_id,
-                "ibm-cloud.kubernetes.io/worker-pool-name": pool_name,
-                "kubernetes.io/hostname": ip,
-                **(labels or {}),
-            },
-            "annotations": {HOST_DRIVER: "true"} if preinstalled and kind.gpus else {},
-        },
-        "spec": {
-            "providerID": f"ibm://0123456789abcdef///{worker_id.removeprefix('test-').split('-')[0]}/{worker_id}",
-            "taints": [NOT_READY_TAINT, *_taints(taints or {})],
-        },
+        "metadata": metadata,
+        "spec": {"providerID": _provider_id(worker_id), "taints": [NOT_READY_TAINT, *_taints(taints or {})]},
         "status": {
-            "capacity": amounts,
-            "allocatable": allocatable,
+            **_resources(kind, built_in=built_in),
             "conditions": [],
             "addresses": [{"type": "InternalIP", "address": ip}, {"type": "Hostname", "address": ip}],
             "nodeInfo": _node_info(version, os, worker_id),
@@ -150,6 +131,20 @@ def _labels(kind: Flavor, version: str, zone: str, os: str) -> dict[str, str]:
     if kind.gpus:
         labels["gpu-enabled"] = "true"
     return labels
+
+
+def _provider_id(worker_id: str) -> str:
+    """A provider id of IBM's form; the cluster's id is the second part of a worker's id ("kube-" or "test-" first)."""
+    parts = worker_id.split("-")
+    cluster = parts[1] if len(parts) > 1 else worker_id
+    return f"ibm://0123456789abcdef///{cluster}/{worker_id}"
+
+
+def _resources(kind: Flavor, *, built_in: bool) -> Json:
+    capacity, allocatable = _amounts(kind), _allocatable(kind)
+    if built_in:
+        capacity[GPU] = allocatable[GPU] = str(kind.gpus)
+    return {"capacity": capacity, "allocatable": allocatable}
 
 
 def _taints(pool_taints: Mapping[str, str]) -> list[Json]:

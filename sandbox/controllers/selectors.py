@@ -70,7 +70,7 @@ def _holds(rule: Json, labels: Labels) -> bool:
     match rule.get("operator"):
         case "In":
             return key in labels and labels[key] in values
-        case "NotIn":
+        case "NotIn":  # codespell:ignore
             return labels.get(key) not in values
         case "Exists":
             return key in labels

@@ -197,4 +197,4 @@ async def test_given_an_unknown_part_when_controllers_start_then_the_known_ones_
     scenario = load("guide-example-1")
 
     with pytest.raises(ValueError, match="scheduler"):
-        await run_controllers("http://127.0.0.1:1", lambda *_: "t", scenario, {"sheduler"})
+        await run_controllers("http://127.0.0.1:1", lambda *_: "t", scenario, {"planner"})

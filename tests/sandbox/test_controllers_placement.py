@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.controllers.placement import Placed, Refused, World, place
+from sandbox.controllers.preemption import victims
 from sandbox.controllers.volumes import Storage
 
 Json = dict[str, Any]
@@ -83,3 +84,33 @@ def test_given_a_preferred_node_when_it_is_fuller_than_the_other_then_it_is_stil
     wanted = _pod({"name": "wanted", "spec": {"affinity": {"nodeAffinity": rule}, "limits": {"cpu": "1"}}}, None)
 
     assert place(wanted, World(tuple(nodes), (running, wanted))) == Placed("b")
+
+
+def _gpu_pod(name: str, node: str, priority: int) -> Json:
+    pod = _pod({"name": name, "spec": {"limits": {"gpu": "1"}}}, node or None)
+    pod["spec"]["priority"] = priority
+    return pod
+
+
+def test_given_a_lesser_pod_on_the_only_gpu_when_a_greater_one_comes_then_the_lesser_is_the_victim() -> None:
+    lesser, greater = _gpu_pod("lesser", "a", 0), _gpu_pod("greater", "", 10)
+    world = World((_node({"name": "a", "allocatable": {"gpu": "1"}}),), (lesser, greater))
+
+    found = victims(greater, ("a",), world)
+
+    assert found == ("a", (lesser,))
+    assert victims(lesser, ("a",), world) is None
+
+
+def test_given_a_polite_pod_when_it_does_not_fit_then_nobody_has_to_go() -> None:
+    polite = _gpu_pod("polite", "", 10)
+    polite["spec"]["preemptionPolicy"] = "Never"
+
+    assert (
+        victims(
+            polite,
+            ("a",),
+            World((_node({"name": "a", "allocatable": {"gpu": "1"}}),), (_gpu_pod("lesser", "a", 0), polite)),
+        )
+        is None
+    )

@@ -1,4 +1,4 @@
-"""DaemonSets, Deployments, Jobs, StatefulSets and preemption: what is wanted of which objects."""
+"""DaemonSets, Deployments, Jobs and StatefulSets: what is wanted of which objects."""
 
 from typing import Any
 
@@ -9,8 +9,6 @@ from sandbox.controllers.daemonsets import status_of as daemon_status
 from sandbox.controllers.deployment_status import status_of as deployment_status
 from sandbox.controllers.deployments import replica_set, scaling
 from sandbox.controllers.job_counts import FINALIZER, counted, exhausted, wanted_active
-from sandbox.controllers.placement import World
-from sandbox.controllers.preemption import victims
 from sandbox.controllers.replicasets import usefulness
 from sandbox.controllers.statefulsets import claim_of, number, numbered_pod
 from sandbox.controllers.templates import share, template_hash
@@ -230,27 +228,3 @@ def test_given_a_share_of_three_when_counted_then_rounded_as_asked(
     amount: str | int | None, up: bool, expected: int
 ) -> None:
     assert share(amount, 3, up=up) == expected
-
-
-def _gpu_pod(name: str, node: str, priority: int) -> Json:
-    pod = _pod(name, node)
-    container = {"name": "c", "image": "i", "resources": {"limits": {"gpu": "1"}}}
-    pod["spec"] |= {"priority": priority, "containers": [container]}
-    return pod
-
-
-def test_given_a_lesser_pod_on_the_only_gpu_when_a_greater_one_comes_then_the_lesser_is_the_victim() -> None:
-    lesser, greater = _gpu_pod("lesser", "a", 0), _gpu_pod("greater", "", 10)
-    world = World((_node("a"),), (lesser, greater))
-
-    found = victims(greater, ("a",), world)
-
-    assert found == ("a", (lesser,))
-    assert victims(lesser, ("a",), world) is None
-
-
-def test_given_a_polite_pod_when_it_does_not_fit_then_nobody_has_to_go() -> None:
-    polite = _gpu_pod("polite", "", 10)
-    polite["spec"]["preemptionPolicy"] = "Never"
-
-    assert victims(polite, ("a",), World((_node("a"),), (_gpu_pod("lesser", "a", 0), polite))) is None
