@@ -43,13 +43,8 @@ def node_manifest(  # noqa: PLR0913, PLR0917 - the facts of a worker row
     """
     kind = read_flavor(flavor)
     built_in = preinstalled and kind.gpus > 0
-    own = {
-        "ibm-cloud.kubernetes.io/internal-ip": ip,
-        "ibm-cloud.kubernetes.io/worker-id": worker_id,
-        "ibm-cloud.kubernetes.io/worker-pool-id": pool_id,
-        "ibm-cloud.kubernetes.io/worker-pool-name": pool_name,
-        "kubernetes.io/hostname": ip,
-    }
+    own = {"worker-id": worker_id, "worker-pool-id": pool_id, "worker-pool-name": pool_name, "internal-ip": ip}
+    own = {f"ibm-cloud.kubernetes.io/{key}": value for key, value in own.items()} | {"kubernetes.io/hostname": ip}
     metadata: Json = {"name": ip, "labels": {**_labels(kind, version, zone, os), **own, **(labels or {})}}
     if built_in:
         metadata["annotations"] = {HOST_DRIVER: "true"}
