@@ -40,17 +40,9 @@ def up(  # noqa: PLR0913, PLR0917  options of a command
 ) -> None:
     """Start a world and the bot; stays in the foreground until Ctrl-C."""
     from sandbox import stage
-    from sandbox.endpoints import read
 
     with sentences():
-        stage.up(folder, scenario, speed, port)
-        try:
-            if bot:
-                stage.start_bot(folder)
-            _print_endpoints(read(folder).as_json(), as_json)
-        except BaseException:
-            stage.down(folder)
-            raise
+        _print_endpoints(stage.up(folder, scenario, speed, port, bot=bot).as_json(), as_json)
         if not detach:
             _stay(folder)
 
@@ -139,6 +131,26 @@ def bot(
             stage.stop_bot(folder, kill=act == "kill")
         if act in ("start", "restart"):
             print(f"bot runs as process {stage.start_bot(folder).pid}")
+
+
+@app.command()
+def store(
+    act: Annotated[str, typer.Argument(help="start, stop or kill (as a power cut would).")],
+    folder: Dir = HERE,
+) -> None:
+    """Start, stop or kill the Valkey of a running world; what was written is kept."""
+    from sandbox import valkey
+
+    with sentences():
+        match act:
+            case "start":
+                print(f"Valkey runs as process {valkey.start(folder / 'valkey').pid}")
+            case "stop":
+                valkey.stop(folder / "valkey")
+            case "kill":
+                valkey.kill(folder / "valkey")
+            case _:
+                raise UsageError("start, stop or kill")
 
 
 def main() -> None:

@@ -50,9 +50,7 @@ def main() -> int:
 
 def _up(console: Any, folder: Path, speed: float) -> endpoints.Endpoints:
     with console.status("Starting the pretend IBM Cloud, Kubernetes, Slack, a Valkey and the bot …"):
-        stage.up(folder, SCENARIO, speed)
-        stage.start_bot(folder)
-    world = endpoints.read(folder)
+        world = stage.up(folder, SCENARIO, speed)
     console.print(f"[bold]Watch it at {world.slack_page}[/]   (the world runs {speed:g} times faster than life)\n")
     return world
 

@@ -46,7 +46,7 @@ class Terminal:
         if not message["bot"]:
             return
         indent = "      " if "thread_ts" in message else "  "
-        whom = " (only visible to you)" if message["ephemeral"] else ""
+        whom = " (only visible to you)" if message["ephemeral"] else self._cluster(message)
         self._print(f"[{QUIET}]{_clock(message)}[/] [{BOT_STYLE}]{escape(message['name'])}[/][{QUIET}]{whom}[/]")
         for line in self._lines(message):
             self._print(f"{indent}{escape(line)}")
@@ -69,6 +69,12 @@ class Terminal:
     def did(self, name: str, what: str) -> None:
         """Print what a person does."""
         self._print(f"[{QUIET}]{_now()}[/] [{PERSON_STYLE}]{escape(name)}[/] {escape(what)}")
+
+    def _cluster(self, message: Message) -> str:
+        """Name the cluster a message is about, as the run's living message does."""
+        run = key_of(message).partition("/")[0]
+        told = self._standing.get(f"{run}/progress", "").partition(":")[0]
+        return f" · {told.split()[-1]}" if told else ""
 
     def _print(self, text: str) -> None:
         self._console.print(text, highlight=False, soft_wrap=True)

@@ -45,25 +45,25 @@ class Endpoints:
         return asdict(self)
 
 
-def write(folder: Path, endpoints: Endpoints) -> None:
+def write(folder: Path, endpoints: Endpoints, name: str = NAME) -> None:
     """Put the file in place in one go, readable by its owner only."""
-    draft = folder / f".{NAME}.{os.getpid()}"
+    draft = folder / f".{name}.{os.getpid()}"
     draft.touch(mode=0o600)
     draft.write_text(json.dumps(endpoints.as_json(), indent=1) + "\n", encoding="utf-8")
-    draft.replace(folder / NAME)
+    draft.replace(folder / name)
 
 
-def read(folder: Path) -> Endpoints:
+def read(folder: Path, name: str = NAME) -> Endpoints:
     """Read the file.
 
     Raises FileNotFoundError with a sentence when no world runs there.
     """
     try:
-        raw = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        raw = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as missing:
         raise FileNotFoundError(f"no running sandbox in {folder} (no {NAME}); start one with 'up'") from missing
     return Endpoints(**raw)
 
 
-def remove(folder: Path) -> None:
-    (folder / NAME).unlink(missing_ok=True)
+def remove(folder: Path, name: str = NAME) -> None:
+    (folder / name).unlink(missing_ok=True)

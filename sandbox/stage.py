@@ -13,61 +13,74 @@ from sandbox.scenario import load
 
 STARTED_WITHIN = 90.0
 POLL = 0.05
+WORLD = "world.json"  # what the world says of itself; endpoints.json follows when the bot is up too
 
 
 class StageError(RuntimeError):
     """Something does not start; the text is for a person."""
 
 
-def up(folder: Path, scenario: str, speed: float, port: int = 0) -> endpoints.Endpoints:
-    """Start Valkey and the world in `folder` as processes that outlive this one.
+def up(folder: Path, scenario: str, speed: float, port: int = 0, *, bot: bool = True) -> endpoints.Endpoints:
+    """Start Valkey, the world and the bot in `folder` as processes that outlive this one.
 
-    Raises StageError when one already runs there, or when it does not come up.
+    endpoints.json appears when all of them answer. Raises StageError when one already runs there, or when something
+    does not come up; then nothing is left running.
     """
     try:
         load(scenario, speed)
     except (FileNotFoundError, KeyError, TypeError) as failure:
         raise StageError(str(failure)) from failure
     folder.mkdir(parents=True, exist_ok=True)
-    if processes.saved(folder / "world.pid") is not None:
+    if running(folder):
         raise StageError(f"a sandbox runs in {folder} already; end it with 'down'")
     endpoints.remove(folder)
     try:
         store = valkey.start(folder / "valkey")
-    except valkey.ValkeyError as failure:
+        world = _start_world(folder, scenario, speed, port, store.url)
+        world = replace(world, pids={**world.pids, "valkey": store.pid})
+        if bot:
+            return _start_bot(folder, world)[1]
+        endpoints.write(folder, world)
+    except (StageError, valkey.ValkeyError, bot_process.BotError) as failure:
+        down(folder)
         raise StageError(str(failure)) from failure
-    argv = (sys.executable, "-m", "sandbox.world", "--scenario", scenario, "--dir", str(folder), "--speed", str(speed))
-    log = folder / "world.log"
+    return world
+
+
+def _start_world(folder: Path, scenario: str, speed: float, port: int, redis: str) -> endpoints.Endpoints:
+    log, found = folder / "world.log", folder / WORLD
     log.write_text("")
-    world = processes.spawn((*argv, "--port", str(port), "--redis", store.url), log, bot_process.PACKAGES)
+    found.unlink(missing_ok=True)
+    chosen = ("--scenario", scenario, "--dir", str(folder), "--speed", str(speed), "--port", str(port))
+    argv = (sys.executable, "-m", "sandbox.world", *chosen, "--redis", redis, "--file", WORLD)
+    world = processes.spawn(argv, log, bot_process.PACKAGES)
     processes.save(world, folder / "world.pid")
     deadline = time.monotonic() + STARTED_WITHIN
-    while not (folder / endpoints.NAME).exists():
+    while not found.exists():
         if not world.alive() or time.monotonic() > deadline:
-            world.stop()
-            valkey.stop(folder / "valkey")
             raise StageError(log.read_text(errors="replace").strip()[-2000:] or "the world ended without a word")
         time.sleep(POLL)
-    running = endpoints.read(folder)
-    running = replace(running, pids={**running.pids, "valkey": store.pid})
-    endpoints.write(folder, running)
-    return running
+    return endpoints.read(folder, WORLD)
 
 
 def start_bot(folder: Path) -> processes.Process:
     """Start the bot against the world of `folder`, or find the one that runs.
 
-    Raises StageError when it ends at once.
+    Raises StageError when it does not come up.
     """
-    world = endpoints.read(folder)
-    bot = processes.saved(folder / "bot.pid") or bot_process.start(folder, world)
-    processes.save(bot, folder / "bot.pid")
     try:
-        url = bot_process.wait_until_up(folder, bot)
+        return _start_bot(folder, endpoints.read(folder))[0]
     except bot_process.BotError as failure:
         raise StageError(str(failure)) from failure
-    endpoints.write(folder, replace(world, bot=url, pids={**world.pids, "bot": bot.pid}))
-    return bot
+
+
+def _start_bot(folder: Path, world: endpoints.Endpoints) -> tuple[processes.Process, endpoints.Endpoints]:
+    bot = processes.saved(folder / "bot.pid") or bot_process.start(folder, world)
+    processes.save(bot, folder / "bot.pid")
+    url = bot_process.wait_until_up(folder, bot)
+    world = replace(world, bot=url, pids={**world.pids, "bot": bot.pid})
+    endpoints.write(folder, world)
+    return bot, world
 
 
 def stop_bot(folder: Path, *, kill: bool = False) -> bool:

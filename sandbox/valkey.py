@@ -43,7 +43,7 @@ def start(folder: Path) -> Running:
     with _locked(folder):
         if (running := find(folder)) is not None:
             return running
-        address = _new_address(folder)
+        address = _address(folder)
         (folder / "address").write_text(address)
         (folder / "valkey.conf").write_text(_settings(folder, address))
         process = processes.spawn((program(), str(folder / "valkey.conf")), folder / "valkey.log")
@@ -127,8 +127,10 @@ def _settings(folder: Path, address: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _new_address(folder: Path) -> str:
-    """Pick a unix socket in the folder, or a free port where its path is too long for one."""
+def _address(folder: Path) -> str:
+    """Pick a unix socket in the folder, or a free port where its path is too long for one; the same one ever after."""
+    with contextlib.suppress(OSError):
+        return (folder / "address").read_text()
     path = folder / "valkey.sock"
     if len(os.fsencode(path)) <= LONGEST_SOCKET:
         return str(path)

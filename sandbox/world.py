@@ -51,6 +51,7 @@ class World:
 
     scenario: Scenario
     folder: Path
+    file: str = endpoints_file.NAME
     journal: Journal = field(default_factory=Journal)
     faults: Faults = field(default_factory=Faults)
     sides: dict[str, ClusterSide] = field(default_factory=dict)
@@ -86,10 +87,10 @@ class World:
         self._open.push_async_callback(self.background.aclose)
         await asyncio.gather(*(seeding.settle(api) for api in self.apis.values()))
         self._endpoints = await self._serve(redis, port)
-        endpoints_file.write(self.folder, self.endpoints)
+        endpoints_file.write(self.folder, self.endpoints, self.file)
 
     async def aclose(self) -> None:
-        endpoints_file.remove(self.folder)
+        endpoints_file.remove(self.folder, self.file)
         await self._open.aclose()
 
     async def _start_cluster(self, cluster: Cluster, tokens: Tokens, certificates: Certificates) -> None:
@@ -170,12 +171,11 @@ def _server_context(certificates: Certificates, folder: Path) -> ssl.SSLContext:
     return context
 
 
-async def run(scenario: Scenario, folder: Path, port: int, redis: str) -> None:
+async def run(world: World, port: int, redis: str) -> None:
     """Run a world until SIGTERM or Ctrl-C."""
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    world = World(scenario, folder)
     try:
         starting = asyncio.ensure_future(world.start(redis, port))
         ending = asyncio.ensure_future(ended.wait())
@@ -183,7 +183,7 @@ async def run(scenario: Scenario, folder: Path, port: int, redis: str) -> None:
         if not starting.done():
             starting.cancel()
         await starting
-        print(f"sandbox: {scenario.title}; page {world.endpoints.slack_page}", flush=True)
+        print(f"sandbox: {world.scenario.title}; page {world.endpoints.slack_page}", flush=True)
         await ending
     except asyncio.CancelledError:
         print("sandbox: ended before it was up", file=sys.stderr)
@@ -199,11 +199,12 @@ def main() -> int:
     parser.add_argument("--speed", type=float, default=1.0)
     parser.add_argument("--port", type=int, default=0, help="port of the Slack page; 0 takes a free one")
     parser.add_argument("--redis", default="", help="URL of a store; without it a Valkey is started in DIR/valkey")
+    parser.add_argument("--file", default=endpoints_file.NAME, help="name of the file of addresses in DIR")
     chosen = parser.parse_args()
     try:
         scenario = load(chosen.scenario, chosen.speed)
         redis = chosen.redis or valkey.start(chosen.dir / "valkey").url
-        asyncio.run(run(scenario, chosen.dir, chosen.port, redis))
+        asyncio.run(run(World(scenario, chosen.dir, chosen.file), chosen.port, redis))
     except (OSError, seeding.SeedingError, valkey.ValkeyError, KeyError, TypeError, yaml.YAMLError) as failure:
         print(f"sandbox: the world does not start: {failure}", file=sys.stderr)
         return 1

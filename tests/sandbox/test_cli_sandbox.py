@@ -127,6 +127,19 @@ def test_given_the_bot_when_started_killed_and_started_again_then_it_answers(fol
     assert wrong.returncode == 1
 
 
+def test_given_the_store_when_killed_and_started_then_what_was_written_is_kept(folder: Path) -> None:
+    url = json.loads((folder / "endpoints.json").read_text())["redis"]
+    with redis.Redis.from_url(url) as client:
+        client.set("kept", "yes")
+
+    killed = cli(folder, "store", "kill")
+    started = cli(folder, "store", "start")
+    with redis.Redis.from_url(url) as client:
+        kept = client.get("kept")
+
+    assert (killed.returncode, started.returncode, kept) == (0, 0, b"yes")
+
+
 def test_given_nothing_when_asked_then_it_says_how_to_start(tmp_path: Path) -> None:
     nothing = cli(tmp_path, "journal")
     down = cli(tmp_path, "down")
@@ -139,7 +152,7 @@ def test_given_an_unknown_scenario_when_upped_then_the_known_ones_are_named(tmp_
     failed = cli(tmp_path, "up", "--scenario", "atlantis", "--no-bot", "--detach")
 
     assert failed.returncode == 1
-    assert "no scenario 'atlantis'; known: guide" in failed.stderr
+    assert "no scenario 'atlantis'; known: failures, guide" in failed.stderr
 
 
 def test_given_a_foreground_world_when_interrupted_then_everything_ends(tmp_path: Path) -> None:

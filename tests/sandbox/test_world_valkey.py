@@ -63,8 +63,11 @@ def test_given_a_long_path_when_started_then_a_port_is_used(tmp_path: Path) -> N
         answer = client.ping()
 
     stopped = (valkey.stop(folder), valkey.stop(folder))
+    again = valkey.start(folder)
+    valkey.stop(folder)
 
     assert (running.url.startswith("redis://127.0.0.1:"), bool(answer), stopped) == (True, True, (True, False))
+    assert again.url == running.url
 
 
 def test_given_a_broken_folder_when_started_then_the_log_is_told(folder: Path) -> None:
