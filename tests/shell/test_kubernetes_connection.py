@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from aiohttp import web
 
-from bot.adapters.kubernetes.connection import Call, Connection, checked
+from bot.adapters.kubernetes.connection import Call, Connection, checked, segment
 from bot.adapters.kubernetes.listing import list_all
 from bot.adapters.kubernetes.settings import Limits
 from state.errors import OutcomeUnknown, PermanentError, TransientError
@@ -238,3 +238,12 @@ async def test_given_renewed_access_when_called_again_then_calls_in_flight_are_n
 
         assert await call == {"gitVersion": "v1.36.0"}
         assert await connection.get("/version") == {"gitVersion": "v1.36.0"}
+
+
+def test_given_names_when_put_into_a_path_then_they_stay_one_segment() -> None:
+    assert [segment(name) for name in ("10.240.0.64", "a/b?c", "..", "%")] == [
+        "10.240.0.64",
+        "a%2Fb%3Fc",
+        "%2E%2E",
+        "%25",
+    ]

@@ -203,3 +203,21 @@ def test_given_revisions_when_read_then_the_highest_number_wins_and_not_the_text
 @pytest.mark.parametrize("data", ["", "%%%", "bm90IGJhc2U2NA==", "SDRzSUFBQUFBQUFBLw==", "W10=", "ZXlKaElqb3hmUT09"])
 def test_given_data_that_is_no_release_when_decoded_then_it_is_an_empty_chart(data: str) -> None:
     assert decode(data).name == ""
+
+
+def test_given_gpus_that_only_the_pods_have_when_counted_then_the_owner_speaks_all_the_same() -> None:
+    deployment = {
+        "metadata": {"name": "d", "namespace": "n", "uid": "u"},
+        "spec": {"replicas": 3},
+        "status": {"availableReplicas": 2},
+    }
+    owner = {"kind": "Deployment", "name": "d", "uid": "u", "controller": True}
+    pod = pod_of(
+        {
+            "metadata": {"name": "p", "namespace": "n", "ownerReferences": [owner]},
+            "spec": {"containers": [container(1)]},
+        }
+    )
+    workloads = Owners([project_controller("Deployment", deployment, NAMES)]).workloads([pod])
+
+    assert [(w.desired, w.available, dict(w.gpus)) for w in workloads] == [(3, 2, {GPU: 1})]

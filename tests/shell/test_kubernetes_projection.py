@@ -1,6 +1,8 @@
 """Raw objects become the core's values; what is missing or odd reads as absent and never raises."""
 
 import json
+import tracemalloc
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +15,7 @@ from bot.adapters.kubernetes.controllers import NUMBERS, project_controller, pro
 from bot.adapters.kubernetes.gpus import GpuNames, amount
 from bot.adapters.kubernetes.nodes import has_gpus, project_node
 from bot.adapters.kubernetes.operator import project_policy
-from bot.adapters.kubernetes.pods import project_pod
+from bot.adapters.kubernetes.pods import SeenPod, project_pod
 from bot.adapters.kubernetes.records import Records, hold
 from bot.adapters.kubernetes.releases import project_revision
 from bot.adapters.kubernetes.volumes import local_claim
@@ -217,3 +219,21 @@ def test_given_any_json_when_projected_then_nothing_is_raised(raw: Json) -> None
     local_claim(raw)
     for kind in NUMBERS:
         project_controller(kind, raw, NAMES)
+
+
+def test_given_thousands_of_pods_when_kept_then_each_takes_little_memory() -> None:
+    raw = bug("B001")["pods"][0]
+    raw["spec"]["tolerations"] = [{"key": f"k{n}", "operator": "Exists", "effect": "NoExecute"} for n in range(5)]
+    texts = [json.dumps(raw).replace("x07q", f"x{number:05d}") for number in range(1000)]
+    records: Records[SeenPod] = Records()
+    tracemalloc.start()
+    records.replace([hold(json.loads(text), project) for text in texts], "1")
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+
+    assert len(records) == 1000
+    assert used / 1000 <= 2048
+
+
+def project(raw: Mapping[str, Any]) -> SeenPod:
+    return project_pod(raw, NAMES)

@@ -1,4 +1,4 @@
-"""Storms: a server that refuses, expires or hangs up for ever is asked once a second at most."""
+"""Size and storms: thousands of objects leave the loop its turn, and no server is asked more than once a second."""
 
 import asyncio
 import time
@@ -17,6 +17,25 @@ from tests.shell.bad_servers import (
 )
 
 PATIENT = Limits(watch_least=30, watch_most=30)
+
+
+async def test_given_five_thousand_objects_when_listed_then_the_loop_gets_its_turn_all_along() -> None:
+    objects = [thing(f"t{number}", number) for number in range(1, 5001)]
+    turns = 0
+
+    async def tick() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async with watching(BadServer(objects, version=9000)) as at_work:
+        ticking = asyncio.create_task(tick())
+        await at_work.until(lambda: len(at_work.names()) == 5000, seconds=20)
+        ticking.cancel()
+
+        assert at_work.server.count(watches=False) == 10
+        assert turns >= 10 * 5
 
 
 async def test_given_storms_when_they_last_then_no_more_than_a_request_a_second_goes_out() -> None:

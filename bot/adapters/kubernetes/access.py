@@ -43,7 +43,7 @@ def read_access(raw: bytes) -> Access:
     """Read the current context. PermanentError(API_UNREACHABLE) names what is missing, never a value."""
     try:
         parsed = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (both are safe loaders)
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise _unusable("it is no YAML") from None
     if not isinstance(parsed, dict):
         raise _unusable("it is no mapping")
@@ -97,7 +97,11 @@ def _named(parsed: Json, kind: str, name: str) -> Json:
 
 def _server(cluster: Json) -> str:
     server = text(cluster, "server").rstrip("/")
-    parts = urlsplit(server)
+    try:
+        parts = urlsplit(server)
+        _ = parts.port
+    except ValueError:
+        raise _unusable("its server is no URL") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise _unusable("it names no server")
     plain = parts.scheme == "http"

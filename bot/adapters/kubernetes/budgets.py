@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from bot.adapters.kubernetes.connection import segment
 from bot.adapters.kubernetes.fields import Json, count, rows, strings, table, text
 from bot.adapters.kubernetes.pods import SeenPod
 from state.snapshot import Budget
@@ -11,7 +12,7 @@ PATH = "/apis/policy/v1/poddisruptionbudgets"
 
 
 def namespaced(namespace: str) -> str:
-    return f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"
+    return f"/apis/policy/v1/namespaces/{segment(namespace)}/poddisruptionbudgets"
 
 
 @dataclass(frozen=True, slots=True)

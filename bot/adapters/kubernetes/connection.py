@@ -15,12 +15,12 @@ import aiohttp
 
 from bot.adapters.kubeconfigs import Kubeconfig, KubeconfigCache
 from bot.adapters.kubernetes.access import Access, read_access, tls
-from bot.adapters.kubernetes.answers import Answer, refuse, retry_after
+from bot.adapters.kubernetes.answers import Answer, parsed, refuse, retry_after
 from bot.adapters.kubernetes.channel import Channel, words
 from bot.adapters.kubernetes.endpoint import Silence
 from bot.adapters.kubernetes.fields import Json
 from bot.adapters.kubernetes.settings import Limits
-from state.errors import GpuMigrateError, OutcomeUnknown, TransientError
+from state.errors import GpuMigrateError, OutcomeUnknown, PermanentError, TransientError
 from state.reasons import Code, reason
 
 JSON = "application/json"
@@ -29,7 +29,12 @@ MERGE_PATCH = "application/merge-patch+json"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. `safe`: it changes nothing although it is no GET (access reviews, dry runs)."""
+    """One request.
+
+    Attributes:
+        path: names in it are already escaped (`segment`).
+        safe: it changes nothing although it is no GET (access reviews, dry runs).
+    """
 
     method: str
     path: str
@@ -46,8 +51,12 @@ class Call:
 
     @property
     def target(self) -> str:
-        path = quote(self.path, safe="/:@!$&'()*+,;=~-._")
-        return f"{path}?{urlencode(self.query)}" if self.query else path
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
+
+def segment(name: str) -> str:
+    """Escape a name for a path; what comes from outside must not lead to another object."""
+    return quote(name, safe="") if name.strip(".") else quote(name, safe="").replace(".", "%2E")
 
 
 class Connection:
@@ -166,7 +175,7 @@ class Connection:
         """Find or make the channel for this kubeconfig; a new token alone keeps the connections."""
         async with self._opening:
             if self._known is None or self._known[0] is not config:
-                self._known = (config, self._read(config))
+                self._known = (config, self._access(config))
             access = self._known[1]
             if self._channel is not None and self._channel.access.endpoint != access.endpoint:
                 self._drop()
@@ -174,8 +183,12 @@ class Connection:
                 self._channel = Channel(access, await asyncio.to_thread(tls, access), self._limits)
             return _Way(self._channel, access.token)
 
-    def _read(self, config: Kubeconfig) -> Access:
-        access = read_access(config.raw)
+    def _access(self, config: Kubeconfig) -> Access:
+        try:
+            access = read_access(config.raw)
+        except PermanentError:
+            self._kubeconfigs.doubt()  # the next one may be better
+            raise
         if self._proxy and not access.proxy and access.server.startswith("https:"):
             return replace(access, proxy=self._proxy)
         return access
@@ -230,10 +243,7 @@ class _Sent:
 
 def _answer(response: aiohttp.ClientResponse, raw: bytes) -> Answer:
     wait = retry_after(response.headers.get("Retry-After"))
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError):
-        body = None
+    body = parsed(raw)
     if not isinstance(body, dict):
         return Answer(response.status, {}, readable=False, retry_after=wait)
     return Answer(response.status, body, retry_after=wait)

@@ -6,11 +6,10 @@ tell them apart, never the prose. Nothing here deletes.
 
 from collections.abc import Mapping
 from datetime import timedelta
-from urllib.parse import quote
 
 from bot.adapters.kubernetes.answers import Answer, refuse
 from bot.adapters.kubernetes.budgets import ListedBudget, namespaced, project_budget
-from bot.adapters.kubernetes.connection import Call, Connection
+from bot.adapters.kubernetes.connection import Call, Connection, segment
 from bot.adapters.kubernetes.fields import Json, strings, table, text
 from bot.adapters.kubernetes.listing import Source, list_all
 from bot.adapters.kubernetes.settings import Limits
@@ -116,4 +115,4 @@ def _misconfigured(order: EvictPod, guards: tuple[Budget, ...]) -> TransientErro
 
 
 def _pod_path(order: EvictPod) -> str:
-    return f"/api/v1/namespaces/{quote(order.namespace, safe='')}/pods/{quote(order.pod, safe='')}"
+    return f"/api/v1/namespaces/{segment(order.namespace)}/pods/{segment(order.pod)}"

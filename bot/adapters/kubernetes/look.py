@@ -30,10 +30,9 @@ class Looker:
             watched = Watched()
             self.reads.shelf.clear(but=KEPT_WHEN_FRESH)
         parts = await self.reads.everything(watched)
-        await self._know_owners(parts)
         places = self._operator_namespaces(parts)
-        kept = _kept(parts, places)
-        kept, denied = await self._claims.applied(kept)
+        kept, denied = await self._claims.applied(_kept(parts, places))
+        await self._know_owners(kept, parts)
         owners = _owners(parts)
         pods = tuple(replace(seen.pod, owner=owners.resolve(seen.pod.owner)) for seen in kept)
         return KubernetesView(
@@ -50,10 +49,10 @@ class Looker:
             marker=parts["marker"].value,
         )
 
-    async def _know_owners(self, parts: dict[str, Part]) -> None:
+    async def _know_owners(self, kept: tuple[SeenPod, ...], parts: dict[str, Part]) -> None:
         """Read ReplicaSets or Jobs again when a pod names one that the kept list does not have."""
         owners = _owners(parts)
-        found = (seen.pod.owner for seen in parts["pods"].value)
+        found = (seen.pod.owner for seen in kept)
         unknown = {owner.kind for owner in found if owner and owner.kind in STEPS and not owners.knows(owner)}
         for kind in sorted(unknown):
             parts[kind] = await self.reads.again(kind)

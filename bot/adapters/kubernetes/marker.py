@@ -7,10 +7,9 @@ whose right it is; that is decided elsewhere.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 from bot.adapters.kubernetes.answers import refuse
-from bot.adapters.kubernetes.connection import Call, Connection, checked
+from bot.adapters.kubernetes.connection import Call, Connection, checked, segment
 from bot.adapters.kubernetes.fields import Json, count, moment, strings, table, text
 
 NAME = "gpu-migrate"
@@ -30,7 +29,7 @@ class Marker:
 
 
 def collection(namespace: str) -> str:
-    return f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace)}/leases"
+    return f"/apis/coordination.k8s.io/v1/namespaces/{segment(namespace)}/leases"
 
 
 def path(namespace: str) -> str:

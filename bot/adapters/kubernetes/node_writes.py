@@ -5,10 +5,9 @@ then refuses the patch (409) when anything changed in between, a new node of the
 """
 
 from collections.abc import Callable, Mapping
-from urllib.parse import quote
 
 from bot.adapters.kubernetes.answers import Answer
-from bot.adapters.kubernetes.connection import MERGE_PATCH, Call, Connection, checked
+from bot.adapters.kubernetes.connection import MERGE_PATCH, Call, Connection, checked, segment
 from bot.adapters.kubernetes.fields import Json, flag, strings, table, text
 from state.errors import PermanentError, TransientError
 from state.reasons import Code, reason
@@ -104,7 +103,7 @@ def _schedulable(node: Json) -> str:
 
 
 def _path(name: str) -> str:
-    return f"/api/v1/nodes/{quote(name, safe='')}"
+    return f"/api/v1/nodes/{segment(name)}"
 
 
 def _revision(node: Json) -> str:

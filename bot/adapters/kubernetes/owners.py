@@ -38,14 +38,23 @@ class Owners:
         return found.controller if above is None else above.owner
 
     def workloads(self, pods: Iterable[Pod]) -> tuple[Workload, ...]:
-        """List all owners of GPU pods, those that have no pod at the moment included. `pods` have resolved owners."""
+        """List all owners of GPU pods, those that have no pod at the moment included. `pods` have resolved owners.
+
+        GPUs can be in the pods alone, when an admission webhook adds them: then too an owner speaks for itself if it is
+        read at all.
+        """
         found: dict[tuple[str, str, str], Workload] = {}
         for controller in self._controllers:
             if controller.gpus and not self._counted_above(controller):
                 _add(found, self.resolve(controller.owner) or controller.owner, controller)
-        known = frozenset(found)
+        known = set(found)
         for pod in pods:
-            if pod.gpus and pod.owner is not None and _place(pod.owner) not in known:
+            if not pod.gpus or pod.owner is None or _place(pod.owner) in known:
+                continue
+            if (speaks := self._find(pod.owner)) is not None:
+                known.add(_place(pod.owner))
+                _add(found, pod.owner, replace(speaks, gpus=pod.gpus))
+            else:
                 _count(found, pod.owner, pod)
         return tuple(found[place] for place in sorted(found))
 

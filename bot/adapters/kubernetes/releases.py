@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.adapters.kubernetes.connection import Connection
+from bot.adapters.kubernetes.connection import Connection, segment
 from bot.adapters.kubernetes.fields import Json, moment, strings, table, text
 from bot.adapters.kubernetes.listing import Source, list_all
 from bot.adapters.kubernetes.settings import Limits
@@ -76,7 +76,7 @@ class Releases:
         known = self._charts.get(key)
         if known is not None:
             return known
-        path = f"/api/v1/namespaces/{revision.namespace}/secrets/{revision.secret}"
+        path = f"/api/v1/namespaces/{segment(revision.namespace)}/secrets/{segment(revision.secret)}"
         async with self._few:
             raw = await self._connection.get(path)
         if raw is None:
