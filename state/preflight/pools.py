@@ -31,3 +31,15 @@ def opt_out_labels(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
         for p in _gpu_pools(snapshot)
         if opting_out(p.labels)
     )
+
+
+def pool_blockers(pool: Pool) -> tuple[Reason, ...]:
+    """What makes a replacement in this pool lose a machine: no refill, an autoscaler, inherited opt-out labels."""
+    found = []
+    if pool.autobalanced is False:
+        found.append(reason(Code.REBALANCE_OFF, pool=pool.name))
+    if pool.autoscaled:
+        found.append(reason(Code.AUTOSCALER, pools=(pool.name,)))
+    if opted := opting_out(pool.labels):
+        found.append(reason(Code.POOL_LABELS, pool=pool.name, labels=opted))
+    return tuple(found)

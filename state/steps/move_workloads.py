@@ -9,10 +9,12 @@ from state.fleet import missing_from_pools, others_unwell
 from state.gpu_workers import gpu_workers, old_gpu_nodes
 from state.opt_out import OPERAND_APPS, is_operand
 from state.orders import CordonNode, EvictPod, Order
-from state.placing import blocked_by_budget, losses, movable, without_room
+from state.placing import movable
 from state.reasons import Code, Reason, reason
 from state.run import StepKind, StepPhase
-from state.snapshot import Node, Pod, Snapshot
+from state.snapshot import Snapshot
+from state.steps import move_card
+from state.steps.closing import to_close
 from state.steps.step import Broken, Done, Scope, Step, Verdict, Waiting
 from state.versions import runs_minor
 
@@ -51,22 +53,6 @@ def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
     return tuple(orders)
 
 
-def to_close(snapshot: Snapshot, scope: Scope) -> tuple[Node, ...]:
-    """The node of the worker, and with the first worker all other old GPU nodes."""
-    node = snapshot.node_of(scope.step.worker_id)
-    if node is None:
-        return ()
-    if not scope.run.policy.close_old_nodes or not _first(scope):
-        return (node,)
-    others = (n for n in old_gpu_nodes(snapshot, scope.target) if n.uid != node.uid)
-    return (node, *others)
-
-
-def _first(scope: Scope) -> bool:
-    moves = [s for s in scope.run.steps if s.kind is StepKind.MOVE_WORKLOADS and s.phase is not StepPhase.DONE]
-    return bool(moves) and moves[0].key == scope.step.key
-
-
 def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     worker, node = snapshot.worker(scope.step.worker_id), snapshot.node_of(scope.step.worker_id)
     if worker is None or worker.leaving or node is None:
@@ -83,38 +69,4 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     return Done()
 
 
-def card(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
-    worker, node = snapshot.worker(scope.step.worker_id), snapshot.node_of(scope.step.worker_id)
-    if worker is None or node is None:
-        return ()
-    pods = movable(snapshot, node)
-    gpus = tuple(f"{count} {name}" for name, count in node.allocatable.items() if count)
-    lines = [reason(Code.CARD_WORKER, worker=worker.id, node=node.name, flavor=worker.flavor, gpus=gpus)]
-    lines += _closing(snapshot, scope, node)
-    lines += _moving(snapshot, scope, pods)
-    lines += losses(pods, operator_namespaces(snapshot, scope)).reasons()
-    lines += blocked_by_budget(snapshot, pods)
-    return (*lines, reason(Code.CARD_DELETED_FOR_GOOD, worker=worker.id), reason(Code.CARD_NOTHING_HAPPENS))
-
-
-def operator_namespaces(snapshot: Snapshot, scope: Scope) -> frozenset[str]:
-    releases = {r.namespace for r in snapshot.kubernetes.releases}
-    return frozenset(releases | {scope.run.policy.chart.namespace})
-
-
-def _closing(snapshot: Snapshot, scope: Scope, node: Node) -> list[Reason]:
-    others = tuple(n.name for n in to_close(snapshot, scope) if n.uid != node.uid and not n.unschedulable)
-    return [reason(Code.CARD_CLOSE_OLD, nodes=others)] if others else []
-
-
-def _moving(snapshot: Snapshot, scope: Scope, pods: tuple[Pod, ...]) -> list[Reason]:
-    users = [p for p in pods if p.gpus and p.owner is not None]
-    if not users:
-        return []
-    closed = frozenset(n.name for n in to_close(snapshot, scope))
-    waiting = tuple(p.key for p in without_room(snapshot, users, closed))
-    lines = [reason(Code.CARD_PODS_MOVE, pods=tuple(p.key for p in users))]
-    return [*lines, reason(Code.CARD_PODS_PENDING, pods=waiting)] if waiting else lines
-
-
-STEP = Step(StepKind.MOVE_WORKLOADS, lambda d: d.drain, check, act, verify, card, asks=True)
+STEP = Step(StepKind.MOVE_WORKLOADS, lambda d: d.drain, check, act, verify, move_card.card, asks=True)

@@ -12,9 +12,9 @@ from state.reasons import Code, Reason, reason
 from state.recovery import unrecovered
 from state.run import RunPhase, StepKind
 from state.snapshot import Node, Pod, Pool, Snapshot
-from state.steps.add_temporary_pool import find
-from state.steps.move_workloads import operator_namespaces
+from state.steps.move_card import operator_namespaces
 from state.steps.step import Done, Scope, Step, Verdict, Waiting
+from state.steps.temporary import find
 
 
 def _nodes(snapshot: Snapshot, pool: Pool) -> tuple[Node, ...]:

@@ -6,16 +6,18 @@ pool: new ids must not outnumber the replacements that this run ordered. The app
 """
 
 from state.approval import find as find_approval
-from state.fleet import missing_from_pools, new_workers, ordered_replacements, others_unwell, overdue, unwell
+from state.fleet import missing_from_pools, new_workers, others_unwell, overdue, unwell
 from state.opt_out import opting_out
 from state.orders import Order, ReplaceWorker
 from state.placing import movable
+from state.preflight.pools import pool_blockers
 from state.reasons import Code, Reason, reason
 from state.recovery import unrecovered
 from state.run import Decision, StepKind
-from state.snapshot import Pool, Snapshot, Worker
+from state.snapshot import Snapshot, Worker
 from state.steps.move_workloads import alarms
 from state.steps.step import Broken, Done, Scope, Step, Verdict, Waiting
+from state.steps.successors import before, strangers
 from state.versions import runs_minor
 
 FAILED_STATES = ("provision_failed", "deploy_failed", "reload_failed", "reloading_failed", "delete_failed")
@@ -37,7 +39,7 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     found.extend(pool_blockers(pool) if pool else ())
     if worker is not None and not worker.leaving and not _approved(scope):
         found.append(reason(Code.WAIT_APPROVAL, step=scope.step.key))
-    found.extend(_strangers(snapshot, scope))
+    found.extend(strangers(snapshot, scope))
     found.extend(alarms(snapshot, scope.target))
     found.extend(missing_from_pools(snapshot, scope.run))
     found.extend(others_unwell(snapshot, scope.run, scope.step.worker_id))
@@ -51,18 +53,6 @@ def _approved(scope: Scope) -> bool:
     return any(a is not None and a.decision is Decision.APPROVED for a in answers)
 
 
-def pool_blockers(pool: Pool) -> tuple[Reason, ...]:
-    """What makes a replacement in this pool lose a machine: no refill, an autoscaler, inherited opt-out labels."""
-    found = []
-    if pool.autobalanced is False:
-        found.append(reason(Code.REBALANCE_OFF, pool=pool.name))
-    if pool.autoscaled:
-        found.append(reason(Code.AUTOSCALER, pools=(pool.name,)))
-    if opted := opting_out(pool.labels):
-        found.append(reason(Code.POOL_LABELS, pool=pool.name, labels=opted))
-    return tuple(found)
-
-
 def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
     worker = snapshot.worker(scope.step.worker_id)
     if worker is None or worker.leaving:
@@ -72,7 +62,7 @@ def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
 
 def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     old = snapshot.worker(scope.step.worker_id)
-    for found in _strangers(snapshot, scope):
+    for found in strangers(snapshot, scope):
         return Broken(found)
     fresh = new_workers(snapshot, scope.run, scope.step.pool_id)
     for worker in fresh:
@@ -80,30 +70,13 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
             return Broken(broken)
     if old is not None and old.state != "deleted":
         return Waiting(reason(Code.WAIT_OLD_WORKER_GONE, worker=old.id, state=old.state))
-    if len(fresh) < _before(scope) + 1:
+    if len(fresh) < before(scope) + 1:
         return Waiting(reason(Code.WAIT_SUCCESSOR, pool=scope.step.pool_id, worker=scope.step.worker_id))
     for worker in fresh:
         if waiting := unwell(snapshot, scope.run, worker):
             return Waiting(waiting)
     missing = unrecovered(snapshot, scope.baseline)
     return Waiting(missing[0]) if missing else Done()
-
-
-def _strangers(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
-    """More new workers in the pool than replacements ordered by this run: somebody else is at work, or a double."""
-    fresh = new_workers(snapshot, scope.run, scope.step.pool_id)
-    old = snapshot.worker(scope.step.worker_id)
-    ours = ordered_replacements(scope.run, scope.step.pool_id)
-    allowed = max(ours, _before(scope) + (1 if old is None or old.leaving else 0))
-    if len(fresh) <= allowed:
-        return ()
-    return (reason(Code.STRANGER, workers=tuple(w.id for w in fresh), pool=scope.step.pool_id),)
-
-
-def _before(scope: Scope) -> int:
-    """Replacements of this pool that come before this one in the plan."""
-    mine = [s.key for s in scope.run.steps if s.kind is StepKind.REPLACE_WORKER and s.pool_id == scope.step.pool_id]
-    return mine.index(scope.step.key)
 
 
 def _broken(snapshot: Snapshot, scope: Scope, worker: Worker) -> Reason | None:
