@@ -62,7 +62,7 @@ class Normaliser:
     def _string(self, value: str, key: str) -> str:
         if key == "resourceVersion" and value.isdigit() and value not in ("0", "1") and len(value) < 11:
             return self._token("rv", value)
-        if key in ("continue", "storageVersionHash") and value:
+        if key in ("continue", "storageVersionHash", "goVersion") and value:
             return f"{{{key}}}"
         if key == "cells":
             value = re.sub(r"^(\d+[smhd])+$", "{age}", value)
