@@ -83,6 +83,7 @@ class BadServer:
     tokens: list[str] = field(default_factory=list)
     url: str = ""
     certificate: str = ""
+    client_certificate: str = ""
     _runner: web.AppRunner | None = None
     _port: int = 0
 
@@ -95,6 +96,9 @@ class BadServer:
         if self.certificate:
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             tls.load_cert_chain(DATA / self.certificate)
+        if tls and self.client_certificate:
+            tls.load_verify_locations(DATA / self.client_certificate)
+            tls.verify_mode = ssl.CERT_REQUIRED
         await web.TCPSite(self._runner, "127.0.0.1", self._port, ssl_context=tls, reuse_address=True).start()
         self._port = self._runner.addresses[0][1]
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._port}"

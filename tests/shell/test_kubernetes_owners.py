@@ -89,8 +89,8 @@ def test_given_b032_when_counted_then_the_owner_speaks_and_not_the_number_of_pod
         ({"matchLabels": {"app": "a"}}, True),
         ({"matchLabels": {"app": "b"}}, False),
         ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a", "b"]}]}, True),
-        ({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}, False),
-        ({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["a"]}]}, True),
+        ({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}, False),  # codespell:ignore
+        ({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["a"]}]}, True),  # codespell:ignore
         ({"matchExpressions": [{"key": "x", "operator": "Exists"}]}, False),
         ({"matchExpressions": [{"key": "x", "operator": "DoesNotExist"}]}, True),
         ({"matchExpressions": [{"key": "app", "operator": "Gt", "values": ["1"]}]}, False),

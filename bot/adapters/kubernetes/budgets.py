@@ -82,7 +82,7 @@ def _holds(expression: tuple[str, str, tuple[str, ...]], labels: Mapping[str, st
     match operator:
         case "In":
             return labels.get(key) in values
-        case "NotIn":
+        case "NotIn":  # codespell:ignore
             return labels.get(key) not in values
         case "Exists":
             return key in labels
