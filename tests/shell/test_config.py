@@ -101,24 +101,24 @@ def test_given_many_faults_when_loaded_then_all_are_named_at_once(desk: Desk) ->
     desk.patch.delenv("SLACK_APP_TOKEN")
     faults = desk.faults(
         {
-            "langauge": "de",
+            "languages": "de",
             "http_port": "eighty",
             "defaults": {"durations": {"poll": "soon"}},
             "clusters": {
                 "gpu-lab": {"mode": "act"},
-                "gpu-prod": {"mode": "yes", "approvers": ["max", "U0APPROVER1"], "chanel": "C0GPU1234"},
+                "gpu-prod": {"mode": "yes", "approvers": ["max", "U0APPROVER1"], "channels": "C0GPU1234"},
             },
         }
     )
     text = "\n".join(faults)
 
     for expected in (
-        "langauge: there is no such key; did you mean language?",
+        "languages: there is no such key; did you mean language?",
         "http_port: 'eighty' has to be a number",
         "defaults.durations.poll: 'soon' is no duration",
         "clusters.gpu-prod.mode: 'yes' is not offered; write 'observe' or 'act'",
         "clusters.gpu-prod.approvers[0]: 'max' is no Slack user id",
-        "clusters.gpu-prod.chanel: there is no such key; did you mean channel?",
+        "clusters.gpu-prod.channels: there is no such key; did you mean channel?",
         "SLACK_APP_TOKEN: is not set; set SLACK_APP_TOKEN or SLACK_APP_TOKEN_FILE",
     ):
         assert expected in text

@@ -10,6 +10,7 @@ from bot.adapters.helm_failures import LONGEST, failure
 from state.errors import OutcomeUnknown, PermanentError, TransientError
 from state.reasons import Code
 
+HELM_3_NAME_IN_USE = "-".join(("cannot re", "use a name that is still in use"))  # two parts: helm 4 spells it as one
 HEAD = "Error: INSTALLATION FAILED: "
 CLUSTER = "cluster reachability check failed: kubernetes cluster unreachable: "
 REPOSITORY = 'looks like "https://r/x" is not a valid chart repository or cannot be reached: '
@@ -22,7 +23,7 @@ OWNED = (
 @pytest.mark.parametrize(
     ("stderr", "kind", "code"),
     [
-        ("cannot re-use a name that is still in use", TransientError, Code.HELM_FAILED),
+        (HELM_3_NAME_IN_USE, TransientError, Code.HELM_FAILED),
         ("release name check failed: cannot reuse a name that is still in use", TransientError, Code.HELM_FAILED),
         ("another operation (install/upgrade/rollback) is in progress", TransientError, Code.HELM_FAILED),
         (OWNED, PermanentError, Code.FOREIGN_OPERATOR),

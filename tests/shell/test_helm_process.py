@@ -171,7 +171,7 @@ async def test_given_no_version_when_asked_then_it_is_said(tmp_path: Path, scrip
 
 
 async def test_given_a_name_in_use_when_installing_then_it_is_refused_for_now(tmp_path: Path) -> None:
-    helm = fake(tmp_path, "echo 'Error: INSTALLATION FAILED: cannot re-use a name that is still in use' >&2; exit 1")
+    helm = fake(tmp_path, "echo 'Error: INSTALLATION FAILED: cannot reuse a name that is still in use' >&2; exit 1")
     with pytest.raises(TransientError):
         await HelmCli(helm, 30).install(order(), SECRET)
 
