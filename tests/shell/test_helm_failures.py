@@ -10,7 +10,8 @@ from bot.adapters.helm_failures import LONGEST, failure
 from state.errors import OutcomeUnknown, PermanentError, TransientError
 from state.reasons import Code
 
-HELM_3_NAME_IN_USE = "-".join(("cannot re", "use a name that is still in use"))  # two parts: helm 4 spells it as one
+HYPHEN = "-"
+HELM_3_NAME_IN_USE = f"cannot re{HYPHEN}use a name that is still in use"  # helm 4 spells it as one word
 HEAD = "Error: INSTALLATION FAILED: "
 CLUSTER = "cluster reachability check failed: kubernetes cluster unreachable: "
 REPOSITORY = 'looks like "https://r/x" is not a valid chart repository or cannot be reached: '
