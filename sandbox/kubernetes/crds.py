@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -143,6 +144,8 @@ def _plain(schema: Any) -> Any:
         return schema
     kept = {key: value for key, value in schema.items() if not key.startswith("x-kubernetes-")}
     kept.pop("format", None)
+    if isinstance(kept.get("pattern"), str) and not _compiles(kept["pattern"]):
+        del kept["pattern"]  # Go's expressions and Python's differ in rare corners
     kept = {k: (v if k in ("enum", "default", "required", "example") else _plain(v)) for k, v in kept.items()}
     if schema.get("x-kubernetes-int-or-string"):
         kept.pop("type", None)
@@ -152,6 +155,14 @@ def _plain(schema: Any) -> Any:
     if isinstance(kept.get("properties"), dict):
         kept["properties"] = {name: part for name, part in kept["properties"].items() if isinstance(part, dict)}
     return kept
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
 
 
 def _field(error: ValidationError) -> str:

@@ -146,7 +146,7 @@ def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
     fits = {
         "string": isinstance(value, str),
         "time": isinstance(value, str),
-        "integer": isinstance(value, int) and not isinstance(value, bool),
+        "integer": isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63,
         "number": isinstance(value, int | float) and not isinstance(value, bool),
         "boolean": isinstance(value, bool),
     }.get(shape.type, True)

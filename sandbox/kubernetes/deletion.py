@@ -8,13 +8,14 @@ from sandbox.kubernetes.cluster import Call, Reply, now
 from sandbox.kubernetes.listing import selected
 from sandbox.kubernetes.options import delete_options
 from sandbox.kubernetes.resources import Resource
-from sandbox.kubernetes.statuses import conflict, details_of, not_found
+from sandbox.kubernetes.statuses import ApiError, conflict, details_of, not_found
 from sandbox.kubernetes.store import Key, Place, Store
 from sandbox.kubernetes.views import present
 
 Obj = dict[str, Any]
 
 PODS = ("", "pods")
+KEPT_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 PROPAGATION = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 ANSWERED_BY_OBJECT = frozenset(
     {("", "pods"), ("", "services"), ("", "serviceaccounts"), ("", "persistentvolumeclaims")}
@@ -38,6 +39,9 @@ def delete(call: Call) -> Reply:
     record = call.cluster.store.get(call.kind.key, call.place)
     if record is None:
         raise not_found(call.kind.plural, call.kind.group, call.name)
+    if call.kind.key == ("", "namespaces") and call.name in KEPT_NAMESPACES:
+        text = f'namespaces "{call.name}" is forbidden: this namespace may not be deleted'
+        raise ApiError(403, "Forbidden", text, details_of("namespaces", call.name))
     left = delete_record(call.cluster.store, call.kind, call.place, options)
     gone = call.cluster.store.get(call.kind.key, call.place) is None
     call.effect = {"uid": record.obj["metadata"]["uid"], "gone": gone}

@@ -34,6 +34,7 @@ async def handle(call: Call, host: str) -> Reply:
     row = resource.row(call.subresource) or {}
     if call.verb not in row.get("verbs", ()):
         raise method_not_allowed()
+    _check_scope(call)
     if resource.plural in reviews.REVIEWS:
         return reviews.answer(call)
     if call.subresource == "scale":
@@ -46,6 +47,17 @@ async def handle(call: Call, host: str) -> Reply:
     if call.namespace and not resource.namespaced:
         call.namespace = ""
     return await _plain(call)
+
+
+def _check_scope(call: Call) -> None:
+    """Namespaced objects live below a namespace, others do not. Raises ApiError 404 or 405."""
+    if call.kind.namespaced and not call.namespace:
+        if call.name:
+            raise unknown_resource()
+        if call.verb not in ("list", "watch"):
+            raise method_not_allowed()
+    if not call.kind.namespaced and call.namespace and call.plural != "namespaces":
+        raise unknown_resource()
 
 
 def _unknown(call: Call) -> Exception:

@@ -27,8 +27,8 @@ def load(body: bytes, content_type: str, kind: str) -> tuple[Any, list[str]]:
         return found
 
     try:
-        return json.loads(body, object_pairs_hook=pairs), doubled
-    except ValueError as error:
+        return json.loads(body, object_pairs_hook=pairs, parse_constant=_refuse_constant), doubled
+    except (ValueError, RecursionError) as error:
         text = body.decode(errors="replace")
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
@@ -49,8 +49,9 @@ def load_typed(body: bytes, content_type: str, kind: str, shape: Shape) -> dict[
 
 def load_yaml(body: bytes) -> Any:
     try:
-        return yaml.load(body, Loader=_Loader)  # noqa: S506 - a SafeLoader without its dates
-    except yaml.YAMLError as error:
+        loaded = yaml.load(body, Loader=_Loader)  # noqa: S506 - a SafeLoader without its dates
+        return json.loads(json.dumps(loaded, allow_nan=False))  # keys become text, as in JSON
+    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
         raise bad_request(f"error decoding YAML: {error}") from error
 
 
@@ -64,7 +65,12 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def _go_syntax(text: str, error: ValueError) -> str:
+def _refuse_constant(word: str) -> None:
+    """NaN and Infinity are JSON to Python alone."""
+    raise ValueError(word)
+
+
+def _go_syntax(text: str, error: Exception) -> str:
     position = getattr(error, "pos", 0)
     if position >= len(text):
         return "unexpected end of JSON input"

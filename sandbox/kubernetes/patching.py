@@ -89,10 +89,8 @@ def _patched(call: Call, target: Obj) -> tuple[Obj, Decoded]:
 def _body(call: Call) -> Any:
     try:
         return json.loads(call.body)
-    except ValueError as error:
-        if call.content_type == JSON_PATCH:
-            raise bad_request(f"error decoding patch: {error}") from error
-        raise bad_request(f"error decoding patch: invalid JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise bad_request(f"error decoding patch: {error}") from error
 
 
 def _report(call: Call, decoded: Decoded, patched: Obj) -> None:

@@ -1,5 +1,6 @@
 """Tables: what kubectl get prints. Columns per kind; custom resources bring their own."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,15 +46,35 @@ def columns(resource: Resource) -> tuple[Column, ...]:
 
 
 def _custom(row: Obj) -> Column:
-    path = [part for part in row["jsonPath"].lstrip(".").split(".") if part]
+    path = row["jsonPath"]
 
     def read(obj: Obj) -> Any:
-        value: Any = obj
-        for part in path:
-            value = value.get(part) if isinstance(value, dict) else None
+        value = look(obj, path)
         return age(value) if row["type"] == "date" and isinstance(value, str) else value
 
     return Column(row["name"], read, kind=row.get("format", ""), priority=row.get("priority", 0), type=row["type"])
+
+
+STEP = re.compile(r"\.?([^.\[\]]+)|\[\?\(@\.([\w.-]+)\s*==\s*['\"]([^'\"]*)['\"]\)\]|\[(\d+|\*|'[^']+')\]")
+
+
+def look(obj: Any, path: str) -> Any:
+    """The first value at a simple JSONPath: fields, [0], [*], ['key'] and [?(@.type=="Ready")]; None where there is none."""
+    found = [obj]
+    for name, field, wanted, index in STEP.findall(path.replace("\\.", "\x00")):
+        if name:
+            key = name.replace("\x00", ".")
+            found = [value[key] for value in found if isinstance(value, dict) and key in value]
+        elif field:
+            rows = [row for value in found if isinstance(value, list) for row in value]
+            found = [row for row in rows if isinstance(row, dict) and str(row.get(field)) == wanted]
+        elif index == "*":
+            found = [row for value in found if isinstance(value, list) for row in value]
+        elif index.isdigit():
+            found = [v[int(index)] for v in found if isinstance(v, list) and int(index) < len(v)]
+        else:
+            found = [v[index[1:-1]] for v in found if isinstance(v, dict) and index[1:-1] in v]
+    return found[0] if found else None
 
 
 def table(items: list[Obj], resource: Resource, meta: Obj, *, head: bool = True, include: str = "Metadata") -> Obj:

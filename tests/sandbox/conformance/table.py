@@ -21,6 +21,16 @@ headers and bodies, but for what differs from run to run (uids, times, resource 
 
 {counts}
 
+## Known limits
+
+What the pretend server does not do, though a real one does: answer in protobuf (requests in it are read for the kinds
+that kubectl and helm send so), evaluate CEL rules of schemas, call webhooks (their configurations are only stored),
+enforce quotas, limit ranges or pod security, add a default service account to pods, honour impersonation headers, run
+exec, attach, port-forward and proxy, keep logs, aggregate other API servers, queue requests by priority. Built-in kinds
+are validated as far as this project's objects can be wrong; a real server refuses more.
+
+## Checks
+
 | check | what it asks | real | emulator | allowed difference |
 |---|---|---|---|---|
 """
