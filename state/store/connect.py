@@ -68,6 +68,7 @@ class Plan:
             "socket_timeout": seconds,
             "health_check_interval": 15,
             "retry": Retry(NoBackoff(), 0),
+            "driver_info": None,  # else 20 ms of importlib.metadata and two round trips for each connection
             "maint_notifications_config": MaintNotificationsConfig(enabled=False),
         }
         if self.address.shape is not Shape.SOCKET:

@@ -73,9 +73,8 @@ class RedisRuns:
         """Store a transition; with replicas, one that opens an intent is held by them when this returns."""
         run_id = change.run.id
         before = self._memory.get(run_id)
-        chain = before.chain or await self._chain(run_id)
-        answer = await self._send(change, chain)
-        if answer[0] == "CHAIN":
+        answer = await self._send(change, before.chain)
+        if answer[0] == "CHAIN":  # everything fits, we only did not know what the log ends with
             answer = await self._send(change, str(answer[1]))
         if answer[0] in ("OK", "DUP"):
             version = int(answer[1])
@@ -171,9 +170,6 @@ class RedisRuns:
             case "FENCED":
                 raise _overtaken(run_id, "fence", stored.fence, answer[1])
         raise _overtaken(run_id, str(answer[0]).lower(), change.op, answer[1])
-
-    async def _chain(self, run_id: str) -> str:
-        return str(await self._link.read(lambda client: client.hget(keys.run(run_id), "chain")) or "")
 
     def _take_in(self, run_id: str, before: Seen, head: Sequence[Any]) -> StoredRun | None:
         version, fence, text, schema, chain = head
