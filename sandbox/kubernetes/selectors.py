@@ -76,6 +76,8 @@ def _one(tokens: list[str]) -> tuple[Requirement, list[str]]:
         values, rest = _set(rest)
         return Requirement(first, operator, values), rest
     value = "" if not rest or rest[0] == "," else rest.pop(0)
+    if value in MARKS:
+        raise bad_request(f"unable to parse requirement: found '{value}', expected: identifier")
     if operator in "<>":
         return _numeric(first, operator, value), rest
     return Requirement(first, "notin" if operator == "!=" else "in", (value,)), rest

@@ -1,6 +1,5 @@
 """Real kubectl drains, cordons and uncordons here as it was recorded to do against v1.36.2."""
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.sandbox.conformance.ahead import Ahead
 from tests.sandbox.kubernetes_scene import Ran, Scene, node, pod, scene
 
 NODE = "10.1.2.3"
@@ -73,10 +73,10 @@ def stage(cluster: Scene, name: str) -> None:
             cluster.put(("policy", "poddisruptionbudgets"), budget(budget_name, 0, 1))
 
 
-async def play(name: str, places: asyncio.Semaphore) -> Outcome:
+async def play(name: str) -> Outcome:
     """Run one recorded command against a cluster of its own."""
     target = "no-such-node" if name == "missing_node" else NODE
-    async with places, scene() as cluster:
+    async with scene() as cluster:
         stage(cluster, name)
         ran = await cluster.kubectl(*(word.replace("{node}", target) for word in RUNS[name]["command"]))
         here = cluster.find(("", "nodes"), NODE) or {}
@@ -85,14 +85,11 @@ async def play(name: str, places: asyncio.Semaphore) -> Outcome:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def outcomes() -> AsyncIterator[dict[str, asyncio.Task[Outcome]]]:
-    """All recorded runs, several at a time; a test waits for the one it is about."""
-    places = asyncio.Semaphore(AT_ONCE)
-    running = {name: asyncio.create_task(play(name, places)) for name in RUNS}
-    yield running
-    for task in running.values():
-        task.cancel()
-    await asyncio.gather(*running.values(), return_exceptions=True)
+async def outcomes() -> AsyncIterator[Ahead[Outcome]]:
+    """All recorded runs, several at a time."""
+    ahead = Ahead(list(RUNS), play, AT_ONCE)
+    yield ahead
+    await ahead.aclose()
 
 
 def recorded(run: dict[str, Any]) -> set[Call]:
@@ -120,9 +117,9 @@ def observed(cluster: Scene) -> set[Call]:
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", list(RUNS))
 async def test_given_a_recorded_run_when_kubectl_repeats_it_here_then_calls_and_outcome_are_the_same(
-    outcomes: dict[str, asyncio.Task[Outcome]], name: str
+    outcomes: Ahead[Outcome], name: str
 ) -> None:
-    ran, calls, unschedulable, left = await outcomes[name]
+    ran, calls, unschedulable, left = await outcomes.get(name)
 
     run = RUNS[name]
     stayed = {row.split(":")[0] for row in run["after"]["pods"] if row.endswith(":on node")}

@@ -122,9 +122,9 @@ async def pretend_server() -> AsyncIterator[Server]:
         await served.aclose()
 
 
-async def run_alone(name: str, places: asyncio.Semaphore) -> dict[str, Any]:
+async def run_alone(name: str) -> dict[str, Any]:
     """One check against a pretend server of its own, prepared before."""
     checks = all_checks()
-    async with places, pretend_server() as server:
+    async with pretend_server() as server:
         first = await run_check(server, "prepare", checks["prepare"])
         return first if name == "prepare" else await run_check(server, name, checks[name])

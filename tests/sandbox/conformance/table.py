@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.sandbox.conformance.ahead import Ahead
 from tests.sandbox.conformance.comparing import RECORDED, against_recording, allowances, recorded_answers, unexplained
 from tests.sandbox.conformance.running import all_checks, run_alone
 
@@ -55,8 +56,9 @@ def main() -> None:
 
 
 async def _results() -> list[dict[str, Any]]:
-    places = asyncio.Semaphore(AT_ONCE)
-    return list(await asyncio.gather(*(run_alone(name, places) for name in all_checks())))
+    names = list(all_checks())
+    ahead = Ahead(names, run_alone, AT_ONCE)
+    return [await ahead.get(name) for name in names]
 
 
 def _row(result: dict[str, Any]) -> str:

@@ -1,38 +1,33 @@
 """The pretend server answers every check as the recorded v1.36.2 server did, but for the allowed differences."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.sandbox.conformance.ahead import Ahead
 from tests.sandbox.conformance.comparing import against_recording, allowances, recorded_answers, unexplained
 from tests.sandbox.conformance.running import all_checks, run_alone
 
 CHECKS = all_checks()
 AT_ONCE = 12  # checks wait more than they work
 
-Results = dict[str, asyncio.Task[dict[str, Any]]]
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def results() -> AsyncIterator[Results]:
-    """Every check against a server of its own, several at a time; a test waits for the one it is about."""
-    places = asyncio.Semaphore(AT_ONCE)
-    running = {name: asyncio.create_task(run_alone(name, places)) for name in CHECKS}
-    yield running
-    for task in running.values():
-        task.cancel()
-    await asyncio.gather(*running.values(), return_exceptions=True)
+async def results() -> AsyncIterator[Ahead[dict[str, Any]]]:
+    """Every check against a server of its own, several at a time."""
+    ahead = Ahead(list(CHECKS), run_alone, AT_ONCE)
+    yield ahead
+    await ahead.aclose()
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", list(CHECKS))
 async def test_given_a_recorded_answer_when_asked_the_same_then_the_pretend_server_says_the_same(
-    results: Results, name: str
+    results: Ahead[dict[str, Any]], name: str
 ) -> None:
-    result = await results[name]
+    result = await results.get(name)
     strange = unexplained(against_recording(result))
 
     assert [row["what"] for row in result["expectations"] if not row["met"]] == []
