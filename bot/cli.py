@@ -30,6 +30,26 @@ def main() -> None:
     app()
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(version("gpu-migrate"))
+        except PackageNotFoundError:
+            typer.echo("not installed, run from its sources")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version_wanted: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Takes IBM Cloud Kubernetes Service GPU clusters from 1.35 to 1.36, one approved step at a time."""
+
+
 @app.command()
 def serve() -> None:
     """Listen to Slack and run migrations, until SIGTERM or SIGINT."""
@@ -137,6 +157,9 @@ def _run(settings: "Settings", work: Callable[[], Coroutine[Any, Any, None]]) ->
         asyncio.run(work())
     except GpuMigrateError as error:
         typer.echo(Words(settings.language).sentence(error.reason), err=True)
+        raise typer.Exit(1) from error
+    except OSError as error:  # a port that is taken, a folder that cannot be written
+        typer.echo(f"The system refused: {error}", err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
         sys.exit(130)

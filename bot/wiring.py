@@ -72,7 +72,9 @@ async def open_adapters(settings: Settings) -> AsyncIterator[Adapters]:
     iks = IksClient(settings.iks_url, settings.iam_url, _grant(settings), network)
     ca_bundle = str(settings.ca_bundle) if settings.ca_bundle else ""
     try:
-        yield Adapters(settings, iks, SystemClock(), HelmCli(settings.helm, ca_bundle=ca_bundle), {})
+        yield Adapters(
+            settings, iks, SystemClock(), HelmCli(settings.helm, ca_bundle=ca_bundle, proxy=settings.proxy), {}
+        )
     finally:
         await iks.aclose()
 

@@ -56,15 +56,23 @@ class HelmCli:
         binary: path or name of helm 4 (3 works too).
         timeout: seconds for a whole install, download of the chart included.
         ca_bundle: PEM file for chart repositories, "" for the system's trust.
+        proxy: URL for chart and API server, "" for what the environment says.
     """
 
     def __init__(
-        self, binary: str, timeout: float = 180.0, *, ca_bundle: str = "", environment: Mapping[str, str] | None = None
+        self,
+        binary: str,
+        timeout: float = 180.0,
+        *,
+        ca_bundle: str = "",
+        proxy: str = "",
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._binary = binary
         self._timeout = timeout
         self._ca_bundle = ca_bundle
-        self._environment = dict(os.environ if environment is None else environment)
+        proxies = {name: proxy for name in ("HTTP_PROXY", "HTTPS_PROXY") if proxy}
+        self._environment = {**(os.environ if environment is None else environment), **proxies}
 
     async def install(self, order: InstallChart, kubeconfig: bytes) -> None:
         """`helm install` under the order's fixed name.

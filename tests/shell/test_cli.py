@@ -78,6 +78,13 @@ def test_given_no_configuration_when_called_then_everything_missing_is_listed(wo
     assert said.stderr.startswith("The configuration is wrong:\n  GPU_MIGRATE_CONFIG: is not set")
 
 
+def test_given_version_when_asked_then_one_line_answers() -> None:
+    said = call("--version")
+
+    assert said.returncode == 0
+    assert len(said.stdout.splitlines()) == 1
+
+
 @pytest.mark.parametrize("words", [("plan",), ("nonsense",), ("report",), ("doctor", "--seconds", "0")], ids=" ".join)
 def test_given_a_wrong_call_when_made_then_it_is_refused_with_usage(words: tuple[str, ...]) -> None:
     said = call(*words)

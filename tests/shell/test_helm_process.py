@@ -182,3 +182,12 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+async def test_given_a_proxy_of_its_own_when_helm_runs_then_it_wins_over_the_environments(tmp_path: Path) -> None:
+    helm = fake(tmp_path, f"env > {tmp_path}/env")
+    await HelmCli(helm, 60, proxy="http://ours.example:8080", environment=environment()).install(order(), SECRET)
+    surroundings = (tmp_path / "env").read_text()
+
+    assert "HTTPS_PROXY=http://ours.example:8080" in surroundings
+    assert "HTTP_PROXY=http://ours.example:8080" in surroundings

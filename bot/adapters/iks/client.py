@@ -21,7 +21,7 @@ from state.reasons import Code, Reason, reason
 
 READ = aiohttp.ClientTimeout(total=15, sock_connect=5)
 WRITE_SECONDS = 30.0
-LEAVE_SECONDS = 8.0  # an order's request has left by then, or it never leaves (the owner's lease is good for longer)
+LEAVE_SECONDS = 5.0  # an order's request has left by then, or it never leaves (the owner's lease is good for longer)
 LOGGED = 2000
 
 _log = structlog.get_logger(__name__)
