@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.adapters.kubernetes.answers import Answer, refuse
+from bot.adapters.kubernetes.bodies import eviction
 from bot.adapters.kubernetes.budgets import ListedBudget, namespaced, project_budget
 from bot.adapters.kubernetes.connection import Call, Connection, segment
 from bot.adapters.kubernetes.fields import Json, strings, table, text
@@ -50,12 +51,7 @@ class Evictions:
 
     async def _post(self, order: EvictPod, query: Mapping[str, str]) -> None:
         path = f"{_pod_path(order)}/eviction"
-        body: dict[str, object] = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": order.pod, "namespace": order.namespace},
-            "deleteOptions": {"preconditions": {"uid": order.uid}},
-        }
+        body = eviction(order.namespace, order.pod, order.uid)
         answer = await self._connection.call(Call("POST", path, query, body, safe=bool(query)))
         if answer.status == 404 or answer.good:
             return

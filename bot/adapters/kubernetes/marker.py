@@ -6,8 +6,9 @@ whose right it is; that is decided elsewhere.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
+from bot.adapters.kubernetes import bodies
 from bot.adapters.kubernetes.answers import refuse
 from bot.adapters.kubernetes.connection import Call, Connection, checked, segment
 from bot.adapters.kubernetes.fields import Json, count, moment, strings, table, text
@@ -78,8 +79,7 @@ class Markers:
 
     async def remove(self, expected: Marker) -> bool:
         """Delete it unless somebody else wrote in between; True when it is gone."""
-        preconditions = {"resourceVersion": expected.revision, "uid": expected.uid}
-        body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
+        body = bodies.deletion(expected.uid, expected.revision)
         answer = await self._connection.call(Call("DELETE", path(self._namespace), {}, body))
         if answer.status == 409:
             return False
@@ -88,21 +88,6 @@ class Markers:
         raise refuse(answer, mutating=True)
 
     def _lease(self, marker: Marker, expected: Marker | None) -> Json:
-        metadata = {"name": NAME, "namespace": self._namespace, "annotations": dict(marker.annotations)}
-        if expected is not None:
-            metadata["resourceVersion"] = expected.revision
-        return {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": metadata,
-            "spec": {
-                "holderIdentity": marker.holder,
-                "leaseDurationSeconds": max(1, marker.seconds),
-                "renewTime": micro_time(self._clock()),
-            },
-        }
-
-
-def micro_time(at: datetime) -> str:
-    """Write a time with microseconds: the server refuses a renewTime without them."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        revision = expected.revision if expected is not None else ""
+        metadata = bodies.metadata(NAME, self._namespace, marker.annotations, revision)
+        return bodies.lease(metadata, marker.holder, marker.seconds, self._clock())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bot.adapters.kubernetes.bodies import access_review
 from bot.adapters.kubernetes.connection import Call, Connection
 from bot.adapters.kubernetes.fields import Json, table
 from bot.adapters.kubernetes.marker import NAME as MARKER
@@ -34,11 +35,7 @@ class Right:
             attributes["namespace"] = self.namespace
         if self.name:
             attributes["name"] = self.name
-        return {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": attributes},
-        }
+        return access_review(attributes)
 
 
 def needed(marker_namespace: str) -> tuple[Right, ...]:
