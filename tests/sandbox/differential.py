@@ -19,9 +19,9 @@ class Step:
     body: Json
 
 
-async def play(server: Server, namespace: str, steps: list[Step]) -> Any:
+async def play(server: Server, number: int, steps: list[Step]) -> Any:
     """The normalised answers of all steps and the events a watch saw, from a namespace of its own."""
-    t = Check(server, "differential")
+    t, namespace = Check(server, "differential"), f"{server.namespace}-{number}"
     await t.post("/api/v1/namespaces", {"metadata": {"name": namespace}}, quiet=True)
     maps = f"/api/v1/namespaces/{namespace}/configmaps"
     started = (await t.get(maps, quiet=True)).meta["resourceVersion"]
