@@ -8,44 +8,47 @@ saw, what became of a call). Effects run as tasks beside the loop; only the loop
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 
 from bot.announcer import Announcer
 from bot.lookout import Lookout
+from bot.patience import patiently
 from bot.perform import NotOurs, give
+from bot.points import Place, around_save, verified
 from bot.story import master_moved, told
 from bot.surroundings import Surroundings
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
-from state.errors import GpuMigrateError, TransientError
-from state.events import Event, LookFailed, Nudged, Observed, Ordered, OutcomeKind
+from state.braking import failures
+from state.errors import GpuMigrateError
+from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind
 from state.journal import Change, StoredRun
 from state.machine import Transition, transition
-from state.reasons import Code, reason
+from state.reasons import Code, Reason, reason
 from state.run import Run
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 SHORTEST_SECONDS = 0.05
 
 
 class Keeper:
-    """The loop of one run."""
+    """The loop of one run. `first`: what is known already when it begins."""
 
-    def __init__(self, around: Surroundings, stored: StoredRun) -> None:
+    def __init__(self, around: Surroundings, stored: StoredRun, first: tuple[Event, ...] = ()) -> None:
         self._around = around
         self._stored = stored
-        self._events: deque[Event] = deque()
+        self._events: deque[Event] = deque(first)
         self._signal = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lookout = Lookout(around, lambda: self._stored, self._changed)
         self._looking = False
         self._look_again = False
         self._inbox = True
+        self._doubt = False
         self._alarm: float | None = None  # loop time of the next look that nobody asked for
         self._watch_alarm: float | None = None
         self._lost = False
@@ -61,10 +64,16 @@ class Keeper:
         self._inbox = True
         self._signal.set()
 
+    def brake(self, why: Reason | None) -> None:
+        """The fleet's brake as it is now."""
+        if self.run.brake != why:
+            self._put(Braked(self._around.clock.now(), why))
+
     async def keep(self) -> None:
         """Work until the run ends or is no longer ours. Raises RunConflict when somebody else changed it."""
         self._recover()
         self._spawn(self._announcer.keep_on())
+        self._spawn(self._around.failures.count(self.run, failures(self.run.notes)))
         try:
             while not self.run.phase.ended and not self._lost:
                 await self._lap()
@@ -86,8 +95,10 @@ class Keeper:
     async def _lap(self) -> None:
         if self._inbox:
             self._inbox = False
-            for entry in await self._patiently(lambda: self._around.store.inbox(self.run.id)):
+            for entry in await patiently(lambda: self._around.store.inbox(self.run.id), self._log, self._failed):
                 await self._apply(entry.event, (entry.id,))
+        if self._doubt:
+            await self._look_up()
         while self._events and not self.run.phase.ended and not self._lost:
             await self._apply(self._events.popleft(), ())
         if not self.run.phase.ended and not self._lost:
@@ -103,8 +114,17 @@ class Keeper:
         self._signal.clear()
         now = loop.time()
         if any(t <= now for t in (self._alarm, self._watch_alarm) if t is not None):
+            self._doubt = self._alarm is not None and self._alarm <= now
             self._alarm = self._watch_alarm = None
             self._events.append(Nudged(self._around.clock.now()))
+
+    async def _look_up(self) -> None:
+        """Now and then: is the journal's run still the one we keep? A lost or rewound journal says nothing by itself."""
+        self._doubt = False
+        found = await patiently(lambda: self._around.store.load(self.run.id), self._log, self._failed)
+        if found is None or (found.version, found.fence) != (self._stored.version, self._stored.fence):
+            self._log.warning("the journal holds another run than we keep: it is taken up anew")
+            self._lose()
 
     def _changed(self) -> None:
         """A watch saw something: look, but not more than once a second."""
@@ -114,41 +134,41 @@ class Keeper:
 
     async def _apply(self, event: Event, taken: tuple[str, ...]) -> None:
         before = self.run
+        if taken:
+            self._lookout.outdated()
         step = transition(before, event)
         if step.run != before or taken:
             await self._save(event, step, taken)
-        if not isinstance(event, Observed | LookFailed | Nudged):
-            self._lookout.outdated()
         if step.wake_at is not None:
             delay = max((step.wake_at - event.at).total_seconds(), SHORTEST_SECONDS)
             self._alarm = asyncio.get_running_loop().time() + delay
         for effect in step.effects:
             self._perform(effect)
+        if isinstance(event, Observed):
+            for key in verified(self.run):
+                await self._around.points.reach(Place.VERIFYING, key)
 
     async def _save(self, event: Event, step: Transition, taken: tuple[str, ...]) -> None:
         """Save before acting: the effects of a transition start only after this returns."""
         before, stored = self.run, self._stored
         op = f"{before.id}:{stored.fence}:{stored.version}"
-        row = told(event, before, step.run)
+        row = told(event, before, step)
         change = Change(stored, step.run, op, row, step.wake_at, taken)
-        self._stored = await self._patiently(lambda: self._around.store.apply(change))
+        spots = around_save(event, before, step.run)
+        for spot in spots:
+            await self._around.points.reach(spot.before, spot.subject)
+        self._stored = await patiently(lambda: self._around.store.apply(change), self._log, self._failed)
+        for spot in spots:
+            await self._around.points.reach(spot.after, spot.subject)
+        self._spawn(self._around.failures.count(self.run, failures(self.run.notes, before.notes)))
         self._around.metrics.transitions.labels(event=type(event).__name__).inc()
         effects = [type(e).__name__ for e in step.effects]
         self._log.info("lap", before=before.phase.value, effects=effects, **{f"run_{k}": v for k, v in row.items()})
         if master_moved(before, step.run):
             self._lookout.renew_access()
 
-    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The journal may be away for a while; nothing is done meanwhile, and nothing is lost."""
-        wait = 0.2
-        while True:
-            try:
-                return await call()
-            except TransientError as error:
-                self._log.warning("journal unreachable", reason=str(error.reason))
-                self._around.metrics.journal_errors.inc()
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, 3.0)
+    def _failed(self) -> None:
+        self._around.metrics.journal_errors.inc()
 
     def _perform(self, effect: Effect) -> None:
         match effect:
@@ -165,6 +185,8 @@ class Keeper:
                 self._alarm = asyncio.get_running_loop().time() + max(delay, SHORTEST_SECONDS)
 
     def _put(self, event: Event) -> None:
+        if isinstance(event, Ordered):  # at once: a look that ends before the outcome is applied must not count
+            self._lookout.outdated()
         self._events.append(event)
         self._signal.set()
 
