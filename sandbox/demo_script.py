@@ -120,12 +120,13 @@ class Operator:
 
     def _answer(self, play: Play, message: Message, button: Button, approver: str) -> None:
         time.sleep(THINKING)
-        play.pressed.add(button["value"])
         self._screen.did(approver, f"presses [{button['text']}]")
         try:
             Person(self._page, approver).press(message["ts"], button)
         except NoAnswer as refused:
-            self._screen.did("Slack", str(refused))
+            self._screen.did("Slack", str(refused))  # a person presses again
+        else:
+            play.pressed.add(button["value"])
 
     def _type(self, name: str, text: str) -> None:
         self._screen.did(name, text)

@@ -33,7 +33,8 @@ def up(folder: Path, scenario: str, speed: float, port: int = 0, *, bot: bool = 
     folder.mkdir(parents=True, exist_ok=True)
     if running(folder):
         raise StageError(f"a sandbox runs in {folder} already; end it with 'down'")
-    endpoints.remove(folder)
+    down(folder)
+    valkey.erase(folder / "valkey")  # the clusters are new, so what an earlier bot remembers of them is wrong
     try:
         store = valkey.start(folder / "valkey")
         world = _start_world(folder, scenario, speed, port, store.url)

@@ -82,6 +82,12 @@ def stop(folder: Path) -> bool:
     return True
 
 
+def erase(folder: Path) -> None:
+    """Stop the server of `folder` and forget everything it held."""
+    stop(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def kill(folder: Path) -> None:
     """Kill the server of `folder` as a power cut would (SIGKILL)."""
     running = find(folder)

@@ -56,6 +56,17 @@ def test_given_a_killed_server_when_started_again_then_nothing_is_lost(folder: P
     assert (gone, kept, second.pid == first.pid) == (None, b"alive", False)
 
 
+def test_given_a_server_when_erased_then_the_next_one_knows_nothing(folder: Path) -> None:
+    with _client(valkey.start(folder).url) as client:
+        client.set("run", "alive")
+
+    valkey.erase(folder)
+    with _client(valkey.start(folder).url) as client:
+        kept = client.get("run")
+
+    assert kept is None
+
+
 def test_given_a_long_path_when_started_then_a_port_is_used(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 30)
     running = valkey.start(folder)
