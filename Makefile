@@ -9,9 +9,9 @@ DIR ?= .sandbox
 SCENARIO ?= guide
 SPEED ?= 60
 
-.PHONY: help install tools check test demo sandbox clean
+.PHONY: help install tools check test demo sandbox control-plane clean
 help: ## what there is
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 install: $(DEV) ## everything for development into .venv
 
@@ -33,6 +33,9 @@ demo: $(PLAY) tools ## both examples of the guide, played in a pretend Slack; en
 
 sandbox: $(PLAY) tools ## the same world, for you to type and click; stays until Ctrl-C
 	$(BIN)/gpu-migrate-sandbox up --scenario $(SCENARIO) --dir $(DIR)/world --speed $(SPEED)
+
+control-plane: ## a real control plane for the tests that want one; built from Go modules, takes long
+	@$(PYTHON) tools/build_control_plane.py
 
 clean: ## away with everything that was made here
 	rm -rf $(VENV) .tools $(DIR) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
