@@ -6,6 +6,7 @@ Imported inside commands only, since it pulls in every client library.
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from bot.config import Settings
@@ -14,6 +15,7 @@ from bot.messages import Words, terminal
 from bot.observe import look
 from bot.wiring import open_adapters
 from handlers.ports import Clusters, Message
+from state.braking import why
 from state.codec import encode
 from state.errors import PermanentError
 from state.planner import plan
@@ -55,13 +57,16 @@ async def status_text(settings: Settings, cluster: str) -> str:
             return _said(words.clusters(Clusters(settings.policies()), runs))
         known(settings, cluster)
         run = await desk.active(cluster)
+        if run is not None:
+            run = replace(run, brake=why(await store.fleet.get_brake()))
     return _said(words.status(run) if run is not None else words.answer(reason(Code.NO_RUN, cluster=cluster)))
 
 
 async def runs_text(settings: Settings) -> str:
     """The newest runs, ended ones included."""
     async with reader(settings) as store:
-        return _said(Words(settings.language).runs(await RunsDesk(store.runs).recent(RECENT)))
+        brake = why(await store.fleet.get_brake())
+        return _said(Words(settings.language).runs(await RunsDesk(store.runs).recent(RECENT), brake))
 
 
 async def report_text(settings: Settings, run_id: str) -> str:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from bot.config_faults import faults_of
 from bot.config_model import File, Section
 from bot.config_sources import SECRETS, Addresses, Environment, Secret, read_file, secret
+from state.braking import Limit
 from state.errors import ConfigError
 from state.policy import ChartChoice, Durations, Policy
 from state.reasons import Code, reason
@@ -49,6 +50,9 @@ class Settings:
         slack_api_url, iks_url, iam_url: base URLs without a slash at the end.
         iam_profile, iam_token_file: trusted profile to become, by API key or by the pod's own token.
         iks_requests: requests to IKS in 10 seconds.
+        brake: how many runs may fail within how long before all are stopped.
+        retention_days: how long ended runs and their logs are kept.
+        redis_replicas: replicas of Redis that hold an intent before its call is made.
         proxy: URL, "" for the environment's own rules.
     """
 
@@ -69,6 +73,9 @@ class Settings:
     ca_bundle: Path | None
     helm: str
     log_level: str
+    brake: Limit
+    retention_days: int
+    redis_replicas: int
 
     def policies(self) -> Mapping[str, Policy]:
         """Policy by configured cluster name or id."""
@@ -140,6 +147,9 @@ def _settings(file: File, clusters: Mapping[str, ClusterSettings], secrets: Mapp
         ca_bundle=file.ca_bundle,
         helm=file.helm,
         log_level=file.log_level,
+        brake=Limit(file.brake_failures, file.brake_window),
+        retention_days=file.retention_days,
+        redis_replicas=file.redis_replicas,
     )
 
 

@@ -79,12 +79,19 @@ def _existing(value: Path) -> Path:
     return value
 
 
+def _five_seconds(value: timedelta) -> timedelta:
+    if value < timedelta(seconds=5):
+        raise ValueError("has to be at least 5s")
+    return value
+
+
 UserId = Annotated[str, AfterValidator(_slack_user)]
 ChannelId = Annotated[str, AfterValidator(_slack_channel)]
 Url = Annotated[str, AfterValidator(_url)]
 Repository = Annotated[str, AfterValidator(_repository)]
 ChartVersion = Annotated[str, AfterValidator(_version)]
 Duration = Annotated[timedelta, BeforeValidator(read_duration)]
+LongDuration = Annotated[timedelta, BeforeValidator(read_duration), AfterValidator(_five_seconds)]
 ExistingFile = Annotated[Path, AfterValidator(_existing)]
 DnsName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=53)]
 
@@ -125,6 +132,7 @@ class Waits(Part):
     remove: Duration | None = None
     verify: Duration | None = None
     quiet: Duration | None = None
+    stale: LongDuration | None = None
 
 
 class Section(Part):
@@ -161,5 +169,9 @@ class File(Part):
     ca_bundle: ExistingFile | None = None
     helm: Annotated[str, Field(min_length=1)] = "helm"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    brake_failures: Annotated[int, Field(ge=0, le=1000)] = 3
+    brake_window: Duration = timedelta(minutes=30)
+    retention_days: Annotated[int, Field(ge=1, le=3650)] = 90
+    redis_replicas: Annotated[int, Field(ge=0, le=9)] = 0
     defaults: Section = Section()
     clusters: Annotated[dict[str, Section], Field(min_length=1)]

@@ -34,6 +34,10 @@ class Environment(BaseSettings):
     iks_requests: str | None = None
     iam_profile: str | None = None
     iam_token_file: str | None = None
+    brake_failures: str | None = None
+    brake_window: str | None = None
+    retention_days: str | None = None
+    redis_replicas: str | None = None
 
     def given(self) -> dict[str, str]:
         """Keys that are set, but for the file's place."""

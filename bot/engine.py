@@ -8,13 +8,17 @@ A keeper that ends by an error is reported and the run is picked up again from t
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import structlog
 
 from bot.keeper import Keeper
 from bot.ports import Ownership
 from bot.surroundings import Surroundings
+from state.braking import why
 from state.errors import GpuMigrateError, RunConflict, TransientError
+from state.events import Event, Rewound
+from state.reasons import Code, Reason, reason
 
 log = structlog.get_logger()
 
@@ -31,6 +35,7 @@ class Engine:
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._resting: dict[str, float] = {}
+        self._missed: dict[str, tuple[Event, ...]] = {}
         self._closing = False
 
     def nudge(self, run_id: str) -> None:
@@ -44,11 +49,15 @@ class Engine:
     async def tick(self) -> None:
         """Ask the journal what is due. Never raises: the next tick tries again."""
         try:
+            brake = why(await self._around.fleet.get_brake())
             due = await self._ownership.due()
         except TransientError as error:
             log.warning("journal unreachable", reason=str(error.reason))
             self._around.metrics.journal_errors.inc()
             return
+        self._around.metrics.brake.set(0 if brake is None else 1)
+        for keeper in tuple(self._keepers.values()):
+            keeper.brake(brake)
         for run_id in due:
             self.nudge(run_id)
 
@@ -65,7 +74,7 @@ class Engine:
             stored = await self._ownership.take(run_id)
             if stored is None or stored.run.phase.ended:
                 return
-            keeper = Keeper(self._around, stored)
+            keeper = Keeper(self._around, stored, self._missed.pop(run_id, ()))
             self._keepers[run_id] = keeper
             self._around.metrics.runs.set(len(self._keepers))
             await keeper.keep()
@@ -75,12 +84,30 @@ class Engine:
         except GpuMigrateError as error:
             log.warning("keeper ended", run=run_id, reason=str(error.reason))
             self._rest(run_id)
+            if error.reason.code is Code.STORE_REWOUND:
+                await self._journal_lost(run_id, error.reason)
         except Exception:  # top of a task: it reports
             log.exception("keeper failed: the run is picked up again", run=run_id)
             self._rest(run_id)
         finally:
             self._keepers.pop(run_id, None)
             self._around.metrics.runs.set(len(self._keepers))
+
+    async def _journal_lost(self, run_id: str, what: Reason) -> None:
+        """The journal is older than we knew, or empty: say so, and go on from what it holds now."""
+        around, keeper = self._around, self._keepers.get(run_id)
+        with suppress(GpuMigrateError):
+            await self._ownership.take(run_id)  # raises the fence above all that we have seen, then says STORE_REWOUND
+        around.store.accept_rewound(run_id)
+        try:
+            if await around.store.load(run_id) is not None:
+                known, found = int(what.text("known")), int(what.text("found"))
+                self._missed[run_id] = (Rewound(around.clock.now(), known, found),)
+            elif keeper is not None and not keeper.run.phase.ended:
+                lost = reason(Code.STORE_LOST, run=run_id, cluster=keeper.run.cluster)
+                await around.chat.post(keeper.run.channel, around.words.answer(lost), key=f"{run_id}/lost")
+        except GpuMigrateError as error:
+            log.warning("could not tell that a record is lost", run=run_id, reason=str(error.reason))
 
     def _rest(self, run_id: str) -> None:
         self._resting[run_id] = asyncio.get_running_loop().time() + REST_SECONDS

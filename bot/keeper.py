@@ -21,8 +21,8 @@ from bot.perform import NotOurs, give
 from bot.points import Place, around_save, verified
 from bot.story import master_moved, told
 from bot.surroundings import Surroundings
-from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
 from state.braking import failures
+from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
 from state.errors import GpuMigrateError
 from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind
 from state.journal import Change, StoredRun

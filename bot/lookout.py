@@ -22,7 +22,7 @@ from state.run import RunPhase
 log = structlog.get_logger()
 
 GAP_SECONDS = 1.0
-MARK_SECONDS = 60.0
+MARKS = 3  # renewals of the mark while it is good
 WORKING = (RunPhase.ACTIVE, RunPhase.PREPARED, RunPhase.ABORTING)
 
 
@@ -76,7 +76,10 @@ class Lookout:
     async def _renew_mark(self, kubernetes: Kubernetes) -> None:
         """While a run is at work its mark in the cluster stays fresh, so that no second bot begins beside it."""
         stored, now = self._stored(), asyncio.get_running_loop().time()
-        if stored.run.phase not in WORKING or now - self._marked < MARK_SECONDS:
+        if (
+            stored.run.phase not in WORKING
+            or now - self._marked < stored.run.policy.durations.stale.total_seconds() / MARKS
+        ):
             return
         self._marked = now
         mark = marks.facts(stored.run, stored.fence, self._around.instance, self._around.clock.now())

@@ -6,8 +6,9 @@ doubled one more look at IKS. In mode `observe` nothing mutating passes this fil
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bot.points import Place, Points
 from bot.ports import Clock, Helm, Iks, Kubernetes, Ownership
 from state import marks
 from state.errors import GpuMigrateError, OutcomeUnknown, PermanentError, TransientError
@@ -25,6 +26,7 @@ from state.orders import (
     ReplaceWorker,
     UncordonNode,
     UpdateMaster,
+    natural_key,
 )
 from state.reasons import Code, Reason, reason
 from state.run import Intent
@@ -55,6 +57,7 @@ class Hands:
     clock: Clock
     kubeconfig: Callable[[], Awaitable[bytes]]
     brake: Callable[[], Awaitable[Reason | None]]
+    points: Points = field(default_factory=Points)
 
 
 async def give(hands: Hands, stored: StoredRun, intent: Intent) -> Ordered:
@@ -64,9 +67,12 @@ async def give(hands: Hands, stored: StoredRun, intent: Intent) -> Ordered:
         return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, withheld)
     if isinstance(intent.order, ONCE) and (foreign := await _claimed(hands, stored)) is not None:
         return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, foreign)
+    await hands.points.reach(Place.MARKED, natural_key(intent.order))
     if not await hands.ownership.still_owns(stored) or not hands.ownership.holds(CALL_SECONDS + MARGIN_SECONDS):
         raise NotOurs
+    await hands.points.reach(Place.BEFORE_CALL, natural_key(intent.order))
     kind, why, detail = await _outcome(hands, intent.order)
+    await hands.points.reach(Place.CALLED, natural_key(intent.order))
     return Ordered(hands.clock.now(), intent.op, kind, why, detail)
 
 

@@ -7,12 +7,12 @@ Adapters answer with the core's values; no library type passes this line.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from handlers.ports import Message
 from state.events import HumanEvent
-from state.journal import Change, InboxEntry, MessageRecord, StoredRun
+from state.journal import Brake, Change, InboxEntry, MessageRecord, StoredRun
 from state.orders import (
     CordonNode,
     CreatePool,
@@ -32,6 +32,7 @@ __all__ = [
     "Chat",
     "Clock",
     "ClusterRef",
+    "Fleet",
     "Helm",
     "Iks",
     "InboxEntry",
@@ -187,6 +188,10 @@ class RunStore(Protocol):
         """Oldest first; rows carry version, at and what `Change.log` said."""
         ...
 
+    def accept_rewound(self, run_id: str) -> None:
+        """Take the journal's word for a run from now on, after TransientError(STORE_REWOUND) was dealt with."""
+        ...
+
     async def messages(self, run_id: str) -> Mapping[str, MessageRecord]: ...
 
     async def put_message(self, run_id: str, key: str, record: MessageRecord) -> None: ...
@@ -211,6 +216,20 @@ class Ownership(Protocol):
 
     async def due(self) -> tuple[str, ...]:
         """Runs with an inbox entry or a passed alarm (or ownerless ones), as far as they are ours to work on."""
+        ...
+
+
+class Fleet(Protocol):
+    """What concerns all runs at once. Raises TransientError."""
+
+    async def get_brake(self) -> Brake | None: ...
+
+    async def set_brake(self, by: str, reason: str) -> None:
+        """Stop every run; a brake that is set keeps its first reason."""
+        ...
+
+    async def failed(self, member: str, at: datetime, window: timedelta) -> tuple[str, ...]:
+        """Note a failed step once per member; all members of the last `window` since the brake was last lifted."""
         ...
 
 

@@ -1,6 +1,10 @@
 """Say what a transition did, for the run's log and the process's own: flat values, no snapshot, no sentence."""
 
-from state.events import Event
+from state.approval import find
+from state.effects import Answer
+from state.events import Event, Ordered
+from state.machine import Transition
+from state.orders import natural_key
 from state.run import Run, StepKind, StepPhase
 
 
@@ -20,15 +24,24 @@ def _master_phase(run: Run) -> StepPhase | None:
     return next((s.phase for s in run.steps if s.kind is StepKind.UPDATE_MASTER), None)
 
 
-def told(event: Event, before: Run, after: Run) -> dict[str, object]:
-    """The log entry of a transition."""
+def told(event: Event, before: Run, step: Transition) -> dict[str, object]:
+    """The log entry of a transition. `answer`: what the person was told, which is why their click changed nothing."""
+    after = step.run
     row: dict[str, object] = {"event": type(event).__name__, "at": event.at.isoformat()}
     by = getattr(event, "by", None)
     if by is not None:
         row["actor"] = by.user
-    for name in ("approval", "revision", "op", "kind"):
-        if hasattr(event, name):
+    for name in ("approval", "revision", "wanted", "op", "kind", "detail"):
+        if getattr(event, name, ""):
             row[name] = str(getattr(event, name))
+    answer = next((effect for effect in step.effects if isinstance(effect, Answer)), None)
+    if answer is not None:
+        row["answer"] = str(answer.reason)
+    if isinstance(event, Ordered) and before.intent is not None and before.intent.op == event.op:
+        row["order"] = natural_key(before.intent.order)
+    question = find(before, str(row.get("approval", "")))
+    if question is not None:
+        row["question"] = question.step_key or "plan"
     why = getattr(event, "reason", None)
     if why is not None:
         row["reason"] = str(why)
@@ -36,4 +49,6 @@ def told(event: Event, before: Run, after: Run) -> dict[str, object]:
     row["steps"] = moved(before, after)
     if after.intent is not None and after.intent != before.intent:
         row["intent"] = f"{after.intent.op} {type(after.intent.order).__name__} attempt {after.intent.attempt}"
+        row["intends"] = natural_key(after.intent.order)
+        row["attempt"] = after.intent.attempt
     return row

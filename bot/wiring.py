@@ -21,6 +21,7 @@ from bot.adapters.iks.rest import IksRest
 from bot.adapters.kubeconfigs import KubeconfigCache
 from bot.adapters.kubernetes.cluster import KubernetesCluster
 from bot.adapters.kubernetes.settings import Settings as KubernetesSettings
+from bot.braking import FailureRate
 from bot.config import Settings
 from bot.desk import Setup
 from bot.messages.words import Words
@@ -29,7 +30,8 @@ from bot.perform import Hands
 from bot.ports import Chat, Kubernetes
 from bot.surroundings import Surroundings
 from bot.telling import Teller
-from state.reasons import Code, Reason, reason
+from state.braking import why
+from state.reasons import Reason
 from state.store import RedisStore, open_store
 
 log = structlog.get_logger()
@@ -90,7 +92,13 @@ def _grant(settings: Settings) -> Grant:
 @asynccontextmanager
 async def opened_store(settings: Settings) -> AsyncIterator[RedisStore]:
     ca_bundle = str(settings.ca_bundle) if settings.ca_bundle else ""
-    store = await open_store(settings.secret("REDIS_URL"), replica=settings.replica, ca_bundle=ca_bundle)
+    store = await open_store(
+        settings.secret("REDIS_URL"),
+        replica=settings.replica,
+        ca_bundle=ca_bundle,
+        wait_replicas=settings.redis_replicas,
+        retention_days=settings.retention_days,
+    )
     try:
         yield store
     finally:
@@ -106,8 +114,7 @@ def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words
     instance = f"{adapters.settings.replica}.{store.ownership.replica.epoch}"
 
     async def brake() -> Reason | None:
-        found = await store.get_brake()
-        return reason(Code.BRAKE, by=found.by, detail=found.reason) if found is not None else None
+        return why(await store.get_brake())
 
     def hands(cluster: str, cluster_id: str, kubernetes: Kubernetes) -> Hands:
         async def kubeconfig() -> bytes:
@@ -135,6 +142,8 @@ def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words
         metrics=metrics,
         hands=hands,
         kubernetes=adapters.kubernetes,
+        fleet=store.fleet,
+        failures=FailureRate(store.fleet, adapters.settings.brake),
     )
 
 

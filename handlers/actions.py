@@ -10,11 +10,11 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from handlers.edge import Edge, Heard, in_time
+from handlers.edge import Edge, Heard, in_time, turn_away
 from handlers.signals import Body, Click, Signal, clicked, signal
 from handlers.who import not_operator, turned_away
 from state.approval import refusal
-from state.events import Approved, HumanEvent, Rejected, RetryRequested
+from state.events import Approved, HumanEvent, Rejected, RetryRequested, TurnedAway
 from state.reasons import Code, Reason, reason
 from state.run import Run
 
@@ -36,8 +36,8 @@ async def click(edge: Edge, body: Body) -> Reason:
     """What came of a click: RECORDED, or why not."""
     said, pressed = signal(body, edge.now()), clicked(body)
     outcome = turned_away(body, edge.clusters.team)
-    if outcome is None:
-        outcome = await in_time(_take(edge, said, pressed), edge.patience)
+    work = _take(edge, said, pressed) if outcome is None else _foreign(edge, said, pressed, outcome)
+    outcome = await in_time(work, edge.patience)
     name = f"{pressed.action_id} {pressed.approval}#{pressed.revision}" if pressed else "unknown button"
     edge.heard(Heard(f"click {name}", said.by, outcome))
     return outcome
@@ -50,9 +50,19 @@ async def _take(edge: Edge, said: Signal, pressed: Click | None) -> Reason:
         return reason(Code.UNKNOWN_CARD)
     event = make(said, pressed)
     if why := _refused(run, event, said, pressed):
-        return why
+        return await turn_away(edge, run, _turned_away(said, pressed, why))
     outcome = await edge.submit.submit(run.id, event)
     return reason(Code.UNKNOWN_CARD) if outcome.code is Code.NO_SUCH_RUN else outcome
+
+
+async def _foreign(edge: Edge, said: Signal, pressed: Click | None, why: Reason) -> Reason:
+    """Somebody who is not heard at all pressed a button of ours: that stands in the log too (B062)."""
+    run = await edge.runs.get(pressed.run_id) if pressed else None
+    return await turn_away(edge, run, _turned_away(said, pressed, why)) if run and pressed else why
+
+
+def _turned_away(said: Signal, pressed: Click, why: Reason) -> TurnedAway:
+    return TurnedAway(said.at, said.id, said.by, pressed.action_id, why, pressed.approval, pressed.revision)
 
 
 def _refused(run: Run, event: HumanEvent, said: Signal, pressed: Click) -> Reason | None:

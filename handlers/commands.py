@@ -7,16 +7,18 @@ still be steered.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from handlers.edge import Edge, Heard, in_time
+from handlers.edge import Edge, Heard, in_time, turn_away
 from handlers.grammar import Command, Verb, parse, unknown_cluster
 from handlers.ports import Message, StartRequest
 from handlers.signals import Body, Signal, signal
 from handlers.who import not_operator, turned_away
-from state.events import AbortRequested, PauseRequested, ResumeRequested, RetryRequested
+from state import braking
+from state.events import AbortRequested, PauseRequested, ResumeRequested, RetryRequested, TurnedAway
 from state.reasons import Code, Reason, reason
 from state.run import Goal, Run
 
@@ -77,21 +79,31 @@ async def _start(edge: Edge, said: Signal, command: Command) -> Answer:
 
 
 async def _status(edge: Edge, _said: Signal, command: Command) -> Answer:
+    brake = await _brake(edge)
     if command.target:
         run = await _find(edge, command.target)
-        return edge.words.status(run) if isinstance(run, Run) else run
+        return edge.words.status(_under(run, brake)) if isinstance(run, Run) else run
     going = tuple(run for run in await edge.runs.recent(ALL) if not run.phase.ended)
     match going:
         case ():
-            return reason(Code.NOTHING_RUNS)
+            return reason(Code.NOTHING_RUNS, brake)
         case (only,):
-            return edge.words.status(only)
+            return edge.words.status(_under(only, brake))
         case _:
-            return edge.words.runs(going)
+            return edge.words.runs(going, brake)
+
+
+async def _brake(edge: Edge) -> Reason | None:
+    """The brake as it is now; runs learn of it a moment later."""
+    return braking.why(await edge.brake.get_brake()) if edge.brake is not None else None
+
+
+def _under(run: Run, brake: Reason | None) -> Run:
+    return run if run.phase.ended else replace(run, brake=brake)
 
 
 async def _runs(edge: Edge, _said: Signal, _command: Command) -> Answer:
-    return edge.words.runs(await edge.runs.recent(LISTED))
+    return edge.words.runs(await edge.runs.recent(LISTED), await _brake(edge))
 
 
 async def _report(edge: Edge, said: Signal, command: Command) -> Answer:
@@ -113,7 +125,8 @@ def _steer(event: Steering) -> Callable[[Edge, Signal, Command], Awaitable[Answe
         if run.phase.ended:
             return reason(Code.NO_RUN, cluster=run.cluster)
         if why := not_operator(run.policy, said.by.user):
-            return why
+            refused = TurnedAway(said.at, said.id, said.by, command.verb.value, why)
+            return await turn_away(edge, run, refused)
         return await edge.submit.submit(run.id, event(said.at, said.id, said.by))
 
     return steer

@@ -8,8 +8,10 @@ from typing import Protocol, TypeVar
 
 from handlers.ports import Clusters, Desk, Message, Runs, Submit, Words
 from state.errors import GpuMigrateError
-from state.events import Person
+from state.events import Person, TurnedAway
+from state.journal import Brake as Set
 from state.reasons import Code, Reason, reason
+from state.run import Run
 
 Told = TypeVar("Told")
 
@@ -28,6 +30,8 @@ class Brake(Protocol):
     async def set_brake(self, by: str, reason: str) -> None: ...
 
     async def lift_brake(self, by: str = "") -> None: ...
+
+    async def get_brake(self) -> Set | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +79,10 @@ async def in_time(work: Awaitable[Told], patience: timedelta) -> Told | Reason:
         return reason(Code.NOT_RECORDED)
     except GpuMigrateError as error:
         return reason(Code.NOT_RECORDED, error.reason)
+
+
+async def turn_away(edge: Edge, run: Run, event: TurnedAway) -> Reason:
+    """Record that somebody was refused, in the log of the run they spoke to; what they are told is the event's reason."""
+    if not run.phase.ended:
+        await edge.submit.submit(run.id, event)
+    return event.reason

@@ -25,7 +25,14 @@ NO_PROXY = "127.0.0.1,localhost"
 
 # Waits of the bot's policy in seconds, as in life; and what they never go below, because programs, HTTP and people's
 # machines do not run faster in a fast world.
-WAITS = {"poll": (20, 0.25), "idle": (60, 0.5), "stable": (90, 0.5), "settle": (120, 2), "evict_retry": (15, 0.25)}
+WAITS = {
+    "poll": (20, 0.25),
+    "idle": (60, 0.5),
+    "stable": (90, 0.5),
+    "settle": (120, 2),
+    "evict_retry": (15, 0.25),
+    "stale": (180, 5),
+}
 DEADLINES = {
     "label": 300,
     "install": 1200,
@@ -39,6 +46,7 @@ DEADLINES = {
     "quiet": 180,
 }
 SHORTEST_DEADLINE = 150.0
+BRAKE_WINDOW = (1800, 30)  # as in life, and at least
 
 
 class BotError(RuntimeError):
@@ -68,6 +76,7 @@ def settings(scenario: Scenario, world: Endpoints, port: int) -> dict[str, Any]:
         "iam_url": world.iam,
         "iks_requests": int(REQUESTS * max(1.0, world.speed)),
         "helm": _helm(),
+        "brake_window": round(max(BRAKE_WINDOW[0] / max(1.0, world.speed), BRAKE_WINDOW[1]), 3),
         "defaults": {
             "mode": "act",
             "approvers": people["approver"],

@@ -84,6 +84,41 @@ class ContinueRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnedAway:
+    """A person was refused at the edge; recorded so that each click and command has its entry in the log (B057, B062).
+
+    Attributes:
+        wanted: what they asked for, such as `gm:approve` or `abort`. approval, revision: of the button, if it was one.
+        reason: what they were told.
+    """
+
+    at: datetime
+    id: str
+    by: Person
+    wanted: str
+    reason: Reason
+    approval: str = ""
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Braked:
+    """The fleet's brake was set, or lifted (None). Never stored: it is read anew by each process."""
+
+    at: datetime
+    reason: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """The journal turned out to be older than what was seen of it: a restored backup, a failover that lost writes."""
+
+    at: datetime
+    known: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
 class Nudged:
     """Something may have changed (watch, timer, restart): look again."""
 
@@ -128,6 +163,13 @@ class Ordered:
 
 
 HumanEvent = (
-    Approved | Rejected | PauseRequested | ResumeRequested | RetryRequested | AbortRequested | ContinueRequested
+    Approved
+    | Rejected
+    | PauseRequested
+    | ResumeRequested
+    | RetryRequested
+    | AbortRequested
+    | ContinueRequested
+    | TurnedAway
 )
-Event = HumanEvent | Began | Nudged | Observed | LookFailed | Ordered
+Event = HumanEvent | Began | Nudged | Braked | Rewound | Observed | LookFailed | Ordered

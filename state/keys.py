@@ -17,6 +17,7 @@ ENDED = PREFIX + "ended"  # zset: ended runs by their end, ms
 DUE = PREFIX + "due"  # zset: run id -> when it is due, ms of Redis TIME; 0 = now, its inbox is not empty
 BELL = PREFIX + "bell"  # stream: run ids that somebody spoke to just now; a hint, never the truth
 BRAKE = PREFIX + "brake"  # hash: who stopped the fleet, why and when
+FAILURES = PREFIX + "failures"  # zset: "<run id> <cluster> <note key>" of failed steps by time, ms
 FLEET_LOG = PREFIX + "fleet-log"  # stream: what happened to the fleet as a whole
 
 

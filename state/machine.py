@@ -18,11 +18,13 @@ from datetime import datetime
 
 from state import people
 from state.approval import open_for
+from state.braking import braked
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell
 from state.events import (
     AbortRequested,
     Approved,
     Began,
+    Braked,
     ContinueRequested,
     Event,
     HumanEvent,
@@ -34,7 +36,10 @@ from state.events import (
     Rejected,
     ResumeRequested,
     RetryRequested,
+    Rewound,
+    TurnedAway,
 )
+from state.history import newer, rewound
 from state.news import notice, tell
 from state.outcomes import ordered, reconcile
 from state.planner import plan
@@ -64,6 +69,10 @@ def transition(run: Run, event: Event) -> Transition:
             after = _look_failed(run, event)
         case Ordered():
             after, effects = ordered(run, event), (Observe(),)
+        case Braked():
+            after, effects = braked(run, event), (Observe(),)
+        case Rewound():
+            after, effects = rewound(run, event), (Observe(),)
         case Began() | Nudged():
             after, effects = run, () if run.phase.ended else (Observe(),)
         case _:
@@ -79,6 +88,7 @@ _HUMAN: dict[type, Callable[..., tuple[Run, Reason | None]]] = {
     RetryRequested: people.retry,
     AbortRequested: people.abort,
     ContinueRequested: people.carry_on,
+    TurnedAway: people.turned_away,
 }
 
 
@@ -103,7 +113,7 @@ def _follow(before: Run, after: Run) -> tuple[Effect, ...]:
 def _observed(run: Run, snapshot: Snapshot) -> Run:
     if run.phase.ended:
         return run
-    run = _clear_trouble(run)
+    run = newer(_clear_trouble(run), snapshot)
     if run.phase is RunPhase.PLANNING:
         return _planned(plan(run, snapshot), snapshot)
     if run.phase is RunPhase.PLANNED:
@@ -212,7 +222,7 @@ def _waits_for_us(run: Run) -> bool:
     """A step is due and only blocked by something that may pass."""
     return (
         run.phase is RunPhase.ACTIVE
-        and run.pause is None
+        and not run.held
         and any(s.phase is StepPhase.DUE for s in run.steps)
         and not any(s.phase is StepPhase.AWAITING_APPROVAL for s in run.steps)
     )

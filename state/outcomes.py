@@ -65,7 +65,7 @@ def _nothing(run: Run, intent: Intent, snapshot: Snapshot) -> Run:
         return replace(run, intent=replace(intent, seen=intent.seen + 1))
     step = step_of(run, intent.step_key)
     run = replace(run, intent=None)
-    if run.phase is RunPhase.ABORTING or run.pause is not None:
+    if run.phase is RunPhase.ABORTING or run.held:
         return with_step(run, replace(step, phase=_resting(step), queue=()))
     if intent.attempt >= run.policy.attempts:
         why = reason(Code.NOT_STARTED, order=natural_key(intent.order), attempts=intent.attempt)
@@ -96,7 +96,7 @@ def _accepted(run: Run, intent: Intent, at: datetime, detail: str, *, repeatable
 
 def _next(run: Run, step: StepRun, at: datetime) -> Run:
     """Give the step's next order, unless somebody has paused or aborted meanwhile."""
-    halted = run.pause is not None or (run.phase is RunPhase.ABORTING and step.kind.value != "undo")
+    halted = run.held or (run.phase is RunPhase.ABORTING and step.kind.value != "undo")
     if not step.queue or halted:
         return with_step(run, replace(step, queue=(), phase=StepPhase.VERIFYING)) if step.queue else run
     opened = open_intent(run, step, step.queue[0], None)

@@ -15,6 +15,7 @@ from state.events import (
     Rejected,
     ResumeRequested,
     RetryRequested,
+    TurnedAway,
 )
 from state.news import tell
 from state.opt_out import operator_present
@@ -79,7 +80,7 @@ def resume(run: Run, event: ResumeRequested) -> Said:
     if why := _not_now(run, event, "resume"):
         return run, why
     if run.pause is None:
-        return run, reason(Code.NOTHING_TO_DO, command="resume", phase=run.phase.value)
+        return run, run.brake or reason(Code.NOTHING_TO_DO, command="resume", phase=run.phase.value)
     return replace(run, pause=None), None
 
 
@@ -116,6 +117,11 @@ def carry_on(run: Run, event: ContinueRequested) -> Said:
     if run.phase is not RunPhase.PREPARED:
         return run, reason(Code.RUN_EXISTS, run=run.id, cluster=run.cluster, phase=run.phase.value)
     return replace(run, phase=RunPhase.PLANNING, goal=Goal.MIGRATE), None
+
+
+def turned_away(run: Run, _event: TurnedAway) -> Said:
+    """Told at the edge already; it stands in the log, that is all."""
+    return run, None
 
 
 def abort(run: Run, event: AbortRequested) -> Said:

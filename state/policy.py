@@ -43,6 +43,7 @@ class Durations:
         drain, label, install, master, pool, replace, gpus, remove, verify: deadlines of the steps
             (gpus: from Node Ready until its GPUs are allocatable).
         quiet: how long an unreachable API is expected before it is spoken of.
+        stale: how long our mark in a cluster counts after its last renewal; then another bot may go on there.
     """
 
     poll: timedelta = timedelta(seconds=20)
@@ -60,6 +61,7 @@ class Durations:
     remove: timedelta = timedelta(minutes=45)
     verify: timedelta = timedelta(minutes=30)
     quiet: timedelta = timedelta(minutes=3)
+    stale: timedelta = timedelta(minutes=3)
 
 
 @dataclass(frozen=True, slots=True)

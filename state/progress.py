@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from state.approval import find
 from state.asking import ask, changed, marker, with_approval
+from state.braking import held
 from state.intents import open_intent
 from state.news import tell
 from state.reasons import Code, Reason, reason
@@ -87,8 +88,8 @@ def _done(run: Run, step: StepRun, snapshot: Snapshot) -> Run:
 
 
 def _due(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:
-    if run.pause is not None:
-        return run
+    if run.held:
+        return held(run, step)
     scope = Scope(run, step)
     blockers = look.step.check(look.snapshot, scope)
     if blockers:
@@ -140,7 +141,7 @@ def stop_run(run: Run, snapshot: Snapshot, why: Reason) -> Run:
 
 def _awaiting(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:
     """Keep the open card true while nobody has answered."""
-    if run.pause is not None:
+    if run.held:
         return run
     scope = Scope(run, step)
     blockers = look.step.check(look.snapshot, scope)
@@ -156,8 +157,8 @@ def _awaiting(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:
 
 def _approved(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:
     """The click was good; is the world still the one that was shown?"""
-    if run.pause is not None:
-        return run
+    if run.held:
+        return held(run, step)
     scope = Scope(run, step)
     blockers = look.step.check(look.snapshot, scope)
     if blockers:
@@ -176,7 +177,7 @@ def _begin(run: Run, step: StepRun, look: Look) -> Run:
         return run
     deadline = step.deadline_at or at + look.step.patience(run.policy.durations)
     started = replace(step, started_at=step.started_at or at, deadline_at=deadline, retry_at=None)
-    if run.intent is not None or run.pause is not None or run.policy.observe:
+    if run.intent is not None or run.held or run.policy.observe:
         return run
     orders = look.step.act(look.snapshot, Scope(run, step))
     if not orders:
@@ -217,7 +218,7 @@ def _again(run: Run, step: StepRun, look: Look) -> Run:
     """Steps of many idempotent orders give what is still missing; once-only orders are never given from here."""
     if step.kind not in _MANY_ORDERS or step.ordered_at is not None:
         return run
-    if run.pause is not None or run.intent is not None:
+    if run.held or run.intent is not None:
         return run
     return _begin(run, step, look)
 

@@ -81,7 +81,7 @@ class Code(StrEnum):
     EVICTION_THROTTLED = "eviction-throttled"  # [pod, seconds]
     EVICTION_MISCONFIGURED = "eviction-misconfigured"  # [pod] two budgets
     PAUSED = "paused"  # [by]
-    BRAKE = "brake"  # [by, detail] every run of the fleet is stopped
+    BRAKE = "brake"  # [by, detail, at] every run of the fleet is stopped
 
     # --- readiness stages of one GPU node (facts of WAIT_GPUS: node, stage, detail) are in state/readiness.py
 
@@ -90,6 +90,7 @@ class Code(StrEnum):
     PROVISION_FAILED = "provision-failed"  # [worker, message]
     STRANGER = "stranger"  # [workers] successors nobody of us ordered
     POSSIBLE_DOUBLE = "possible-double"  # [workers, worker]
+    RUNS_FAILED = "runs-failed"  # [clusters] steps of several runs failed within a short time
     NOT_STARTED = "not-started"  # [order, attempts]
     ORDER_REFUSED = "order-refused"  # [order, status, code, message, incident]
     CORDON_LIFTED = "cordon-lifted"  # [node, by]
@@ -120,6 +121,7 @@ class Code(StrEnum):
     STORE_UNREACHABLE = "store-unreachable"  # [detail]
     STORE_REFUSED = "store-refused"  # [detail]
     STORE_REWOUND = "store-rewound"  # [run, known, found] the journal lost versions that we had seen
+    STORE_LOST = "store-lost"  # [run, cluster] the record of a run is gone
     STORE_UNREADABLE = "store-unreadable"  # [what] written by a newer version of this product, or damaged
     STORE_OVERTAKEN = "store-overtaken"  # [run, what, known, found] somebody else owns or changed it
     REPLICA_SUPERSEDED = "replica-superseded"  # [replica, epoch, found] another process runs under our name

@@ -183,6 +183,7 @@ class Run:
         labelled: node uids whose opt-out labels this run set.
         healthy_since: worker id -> since when its GPUs look good without a dip. dips: since when they do not again.
         notes: told once each, oldest first.
+        pause: somebody, or a finding, stopped this run. brake: why the whole fleet is stopped, None while it is not.
         stranger: a successor-like worker that nobody of us ordered.
         asked: how many approvals were opened so far (ids count up).
     """
@@ -206,6 +207,7 @@ class Run:
     warnings: tuple[Reason, ...] = ()
     notes: tuple[Note, ...] = ()
     pause: Pause | None = None
+    brake: Reason | None = None
     temporary_pool: TemporaryPool | None = None
     cordons: Mapping[str, str] = field(default_factory=dict)
     labelled: tuple[str, ...] = ()
@@ -217,6 +219,11 @@ class Run:
     ops: int = 0
     ended_at: datetime | None = None
     ending: Reason | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing new may be ordered or asked: this run is paused, or the fleet's brake is set."""
+        return self.pause is not None or self.brake is not None
 
 
 __all__ = [

@@ -138,10 +138,17 @@ def _buttons(speech: Speech, run: Run, approval: Approval) -> tuple[Button, ...]
 def _approve(speech: Speech, run: Run, approval: Approval, value: str) -> Button:
     kind, _, target = approval.step_key.partition("/")
     known = f"confirm:{kind}" if f"confirm:{kind}" in speech.phrases else "confirm:other"
-    key = "approve" if kind else ("prepare" if run.goal is Goal.PREPARE else "begin")
+    key = "approve" if kind else _beginning(run)
     question = speech.phrase(known, target=cut(target, 100))
     style = "danger" if kind in _DANGER else "primary"
     return Button(speech.phrase(f"button:{key}"), "gm:approve", value, style, _confirm(speech, question))
+
+
+def _beginning(run: Run) -> str:
+    """The button under a plan; one that picks up what somebody left says so (B085)."""
+    if any(why.code is Code.HALF_DONE for why in run.warnings):
+        return "continue"
+    return "prepare" if run.goal is Goal.PREPARE else "begin"
 
 
 def _reject(speech: Speech, value: str) -> Button:

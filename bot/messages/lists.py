@@ -36,8 +36,8 @@ def clusters(speech: Speech, known: Clusters, runs: tuple[Run, ...]) -> Message:
     return _list(speech, "clusters", lines, len(known.policies))
 
 
-def runs(speech: Speech, found: tuple[Run, ...]) -> Message:
-    """A line for each run, newest first."""
+def runs(speech: Speech, found: tuple[Run, ...], brake: Reason | None = None) -> Message:
+    """A line for each run, newest first; above them why all are stopped, if they are."""
     lines = []
     for run in found[:LINES]:
         goal = speech.phrase(f"goal:{run.goal.value}", minor=run.policy.target_minor)
@@ -45,12 +45,14 @@ def runs(speech: Speech, found: tuple[Run, ...]) -> Message:
         when = moment(run.ended_at or run.created_at)
         known = {"cluster": code(run.cluster), "goal": goal, "phase": phase, "time": when, "run": harmless(run.id)}
         lines.append(speech.phrase("runs:line", mark=run_mark(run), **known))
-    return _list(speech, "runs", lines, len(found))
+    told = speech.phrase("banner:paused", sentence=" ".join(speech.told(brake))) if brake else ""
+    return _list(speech, "runs", lines, len(found), told)
 
 
-def _list(speech: Speech, group: str, lines: list[str], count: int) -> Message:
+def _list(speech: Speech, group: str, lines: list[str], count: int, above: str = "") -> Message:
+    top = sections((above,) if above else ())
     if not lines:
-        return assemble(speech.phrase(f"{group}:none"), sections((speech.phrase(f"{group}:none"),)))
+        return assemble(speech.phrase(f"{group}:none"), (*top, *sections((speech.phrase(f"{group}:none"),))))
     more = (speech.phrase("more", count=count - len(lines)),) if count > len(lines) else ()
     name = speech.phrase(f"{group}:title")
-    return assemble(f"{name}: {count}", (header(name), *sections((*lines, *more))))
+    return assemble(f"{name}: {count}", (*top, header(name), *sections((*lines, *more))))

@@ -32,6 +32,7 @@ _NEWS = {
     Code.STRANGER: "🚨",
     Code.POSSIBLE_DOUBLE: "🚨",
     Code.STORE_REWOUND: "🚨",
+    Code.BRAKE: "🚨",
     Code.WORKLOAD_UNRECOVERED: "⚠️",
     Code.STEP_STUCK: "⚠️",
     Code.TEMPORARY_POOL_LEFT: "⚠️",
@@ -50,7 +51,7 @@ def run_mark(run: Run) -> str:
         return _RUN[run.phase]
     if any(step.phase is StepPhase.FAILED for step in run.steps):
         return "❌"
-    if run.pause:
+    if run.held:
         return "⏸"
     if any(_open(step.phase) for step in run.steps):
         return "✋"

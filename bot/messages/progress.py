@@ -42,6 +42,8 @@ def step_lines(speech: Speech, steps: tuple[StepRun, ...]) -> tuple[str, ...]:
 
 def _banners(speech: Speech, run: Run) -> tuple[str, ...]:
     found = [speech.phrase("banner:observe")] if run.policy.observe else []
+    if run.brake and not run.phase.ended:
+        found.append(speech.phrase("banner:paused", sentence=" ".join(speech.told(run.brake, here(run)))))
     if run.pause and not run.phase.ended:
         why = run.pause.reason if run.pause.reason.code is not Code.PAUSED else reason(Code.PAUSED, by=run.pause.by)
         found.append(speech.phrase("banner:paused", sentence=" ".join(speech.told(why, here(run)))))
@@ -111,6 +113,8 @@ def _needed(speech: Speech, run: Run) -> tuple[str, ...]:
         for step in run.steps
         if step.phase is StepPhase.FAILED
     ][:NOTED]
+    if run.brake:
+        wants.append(speech.phrase("needs:resume-all", who=speech.people(operators(run))))
     if run.pause:
         wants.append(speech.phrase("needs:resume", here=here(run), who=speech.people(operators(run))))
     if run.phase is RunPhase.PREPARED:
@@ -122,6 +126,8 @@ def _now(speech: Speech, run: Run) -> str:
     """The present wait in one sentence, for notifications."""
     if run.ending:
         return speech.sentence(run.ending, here(run))
+    if run.brake:
+        return speech.sentence(run.brake, here(run))
     if run.pause:
         return speech.sentence(run.pause.reason, here(run))
     noted = _noted(run)

@@ -49,8 +49,8 @@ class Words:
         """Where a run stands, for one person."""
         return progress.progress(self._speech, run)
 
-    def runs(self, runs: tuple[Run, ...]) -> Message:
-        return lists.runs(self._speech, runs)
+    def runs(self, runs: tuple[Run, ...], brake: Reason | None = None) -> Message:
+        return lists.runs(self._speech, runs, brake)
 
     def report(self, run: Run) -> Message:
         return report.report(self._speech, run)

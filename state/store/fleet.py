@@ -38,6 +38,11 @@ class RedisFleet:
         """Let the fleet go on."""
         await self._link.call("brake", (keys.BRAKE, keys.FLEET_LOG), uuid.uuid4().hex, by, "", "")
 
+    async def failed(self, member: str, at: datetime, window: timedelta) -> tuple[str, ...]:
+        """Note a failure, once per member; all members of the last `window`, since the brake was last lifted."""
+        when, span = int(at.timestamp() * 1000), window // timedelta(milliseconds=1)
+        return tuple(await self._link.call("failure", (keys.FAILURES, keys.BRAKE), member, when, span))
+
     async def fleet_log(self, limit: int = 100) -> tuple[Mapping[str, str], ...]:
         """Brakes set and lifted, oldest first: at, event, by, reason."""
         found = await self._link.read(lambda client: client.xrevrange(keys.FLEET_LOG, count=limit))

@@ -9,7 +9,8 @@ from bot.messages import Words
 from handlers.edge import Edge, Heard
 from handlers.ports import Clusters, Message, StartRequest
 from state.errors import TransientError
-from state.events import HumanEvent, Person
+from state.events import HumanEvent, Person, TurnedAway
+from state.journal import Brake
 from state.policy import Policy
 from state.reasons import Code, Reason, reason
 from state.run import Run
@@ -86,12 +87,18 @@ class MemoryBrake:
 
     def __init__(self) -> None:
         self.done: list[tuple[str, str]] = []
+        self.now: Brake | None = None
 
     async def set_brake(self, by: str, reason: str) -> None:
         self.done.append((reason, by))
+        self.now = Brake(by, reason, NOON)
 
     async def lift_brake(self, by: str = "") -> None:
         self.done.append(("lift", by))
+        self.now = None
+
+    async def get_brake(self) -> Brake | None:
+        return self.now
 
 
 class Desktop:
@@ -117,7 +124,11 @@ class Desktop:
 
     @property
     def events(self) -> list[HumanEvent]:
-        return list(self.submit.events.values())
+        return [event for event in self.submit.events.values() if not isinstance(event, TurnedAway)]
+
+    @property
+    def turned_away(self) -> list[TurnedAway]:
+        return [event for event in self.submit.events.values() if isinstance(event, TurnedAway)]
 
 
 def typed(text: str, user: str = "U0OPERATOR1", **changes: Any) -> dict[str, Any]:

@@ -50,6 +50,9 @@ async def test_given_somebody_else_when_pressing_then_refused_heard_and_the_ques
     assert outcome.code is code
     assert desktop.events == []
     assert [(heard.by.user, heard.outcome) for heard in desktop.heard] == [(user, outcome)]
+    (noted,) = desktop.turned_away
+    assert (noted.by.user, noted.reason, noted.wanted) == (user, outcome, "gm:approve")
+    assert (noted.approval, noted.revision) == ("r-1:1", 1)
 
 
 async def test_given_an_empty_list_of_approvers_when_pressing_then_nobody_may() -> None:

@@ -167,6 +167,34 @@ async def test_given_a_brake_when_everything_is_stopped_then_any_operator_sets_i
     assert desktop.events == []
 
 
+@pytest.mark.parametrize("text", ["status", "status gpu-multi", "runs"])
+async def test_given_a_brake_when_asked_where_things_stand_then_it_is_said(text: str) -> None:
+    desktop, brake = Desktop(going()), MemoryBrake()
+    edge = replace(desktop.edge, brake=brake)
+    before = terminal(await answer(edge, typed(text)))
+    await brake.set_brake("U0OPERATOR1", "stop-all")
+
+    assert "resume-all" not in before
+    assert "resume-all" in terminal(await answer(edge, typed(text)))
+
+
+async def test_given_a_brake_and_no_run_when_asked_for_status_then_it_is_said() -> None:
+    brake = MemoryBrake()
+    await brake.set_brake("", "failures gpu-1 gpu-2")
+    text = terminal(await answer(replace(Desktop().edge, brake=brake), typed("status")))
+
+    assert "gpu-1" in text
+    assert "resume-all" in text
+
+
+async def test_given_an_onlooker_when_steering_then_the_refusal_stands_in_the_runs_log() -> None:
+    desktop = Desktop(going())
+    await answer(desktop.edge, typed("abort gpu-multi", "U0ONLOOKER1"))
+
+    (noted,) = desktop.turned_away
+    assert (noted.by.user, noted.wanted, noted.reason.code) == ("U0ONLOOKER1", "abort", Code.NOT_OPERATOR)
+
+
 async def test_given_no_brake_when_everything_goes_on_then_each_run_is_resumed() -> None:
     desktop = Desktop(going())
     await say(desktop, "resume all")

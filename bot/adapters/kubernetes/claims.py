@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 
 from bot.adapters.kubernetes.marker import PREFIX, Marker, Markers
 from state.errors import TransientError
-from state.marks import RUN, STALE_AFTER
+from state.marks import RUN, SECONDS, good_for
 from state.reasons import Code, reason
 
 TRIES = 5
-_SECONDS = int(STALE_AFTER.total_seconds())
 
 
 class Claims:
@@ -33,7 +32,8 @@ class Claims:
             if found is not None and self._theirs(found, facts):
                 return found.annotations
             marked = {f"{PREFIX}{name}": value for name, value in facts.items()}
-            written = await self._markers.write(Marker(holder, marked, seconds=_SECONDS), found)
+            seconds = int(good_for(facts.get("seconds", "")).total_seconds())
+            written = await self._markers.write(Marker(holder, marked, seconds=seconds), found)
             if written is not None:
                 return written.annotations
         raise TransientError(reason(Code.API_UNREACHABLE, detail="the mark in the cluster keeps changing"))
@@ -48,4 +48,5 @@ class Claims:
     def _theirs(self, found: Marker, facts: Mapping[str, str]) -> bool:
         other = found.annotations.get(RUN, "")
         age = self._clock() - found.renewed_at if found.renewed_at is not None else timedelta.max
-        return other not in ("", facts.get("run", "")) and age < STALE_AFTER
+        fresh = age < good_for(found.annotations.get(SECONDS, ""))
+        return other not in ("", facts.get("run", "")) and fresh

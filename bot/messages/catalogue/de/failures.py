@@ -11,6 +11,8 @@ FAILURES = {
     "von den eigenen nicht zu unterscheiden sind. Klären, wem sie gehören, dann `/gpu-migrate retry {here}`.",
     Code.POSSIBLE_DOUBLE: "Worker {worker} hat wohl mehr als einen Nachfolger: {workers}. Der Lauf hält an; "
     "den überzähligen entfernen, dann `/gpu-migrate retry {here}`.",
+    Code.RUNS_FAILED: "In kurzer Zeit schlugen Schritte in mehreren Clustern fehl: {clusters}. Meist hat das einen "
+    "gemeinsamen Grund, darum hat der Bot von selbst alles angehalten.",
     Code.NOT_STARTED: "{order} wurde {attempts}-mal verlangt und begann nicht. IKS hat nichts angenommen: "
     "Cluster in der IBM Cloud ansehen, dann `/gpu-migrate retry {here}`.",
     Code.ORDER_REFUSED: "{order} wurde abgelehnt[ mit Status {status}][, {code}][: {message}][ (Incident {incident})]. "

@@ -11,6 +11,8 @@ FAILURES = {
     "from its own. Find out whose they are, then `/gpu-migrate retry {here}`.",
     Code.POSSIBLE_DOUBLE: "Worker {worker} seems to have more than one successor: {workers}. It stopped; "
     "remove the one too many, then `/gpu-migrate retry {here}`.",
+    Code.RUNS_FAILED: "Steps failed within a short time in several clusters: {clusters}. That has one cause more often than "
+    "not, so the bot stopped everything by itself.",
     Code.NOT_STARTED: "{order} was asked for {attempts} times and did not begin. IKS accepted nothing: "
     "look at the cluster in IBM Cloud, then `/gpu-migrate retry {here}`.",
     Code.ORDER_REFUSED: "{order} was refused[ with status {status}][, {code}][: {message}][ (incident {incident})]. "

@@ -1,0 +1,32 @@
+"""Notice that the journal lost history, and stop: nothing may be decided on an older world than the one we acted on.
+
+A restored backup or a failover hands us a run as it once was. Two things tell: this process saw a newer version, or the
+mark in the cluster names an operation that the run has not counted yet. Either way the run pauses, goes on looking, and
+says so; a human compares and resumes (reference on state, section 4.3).
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from state import marks
+from state.events import Rewound
+from state.news import tell
+from state.reasons import Code, reason
+from state.run import Pause, Run
+from state.snapshot import Snapshot
+
+
+def rewound(run: Run, event: Rewound) -> Run:
+    """The store gave an older version of this run than we had seen."""
+    return run if run.phase.ended else _stop(run, event.at, event.known, event.found)
+
+
+def newer(run: Run, snapshot: Snapshot) -> Run:
+    """The mark in the cluster is from a later moment of this very run; counted on from there, so that no op id repeats."""
+    known = marks.ops_of(run, snapshot)
+    return run if known <= run.ops else _stop(replace(run, ops=known), snapshot.at, known, run.ops)
+
+
+def _stop(run: Run, at: datetime, known: int, found: int) -> Run:
+    what = reason(Code.STORE_REWOUND, run=run.id, known=known, found=found)
+    return tell(replace(run, pause=Pause("", at, what)), f"rewound:{at.isoformat()}", at, what)
