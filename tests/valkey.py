@@ -19,8 +19,8 @@ MEMORY = Path("/dev/shm")  # noqa: S108  # fsync costs nothing there, and a kill
 class Valkey:
     """One server process; its directory outlives the process, so that it can be killed and started again."""
 
-    def __init__(self, *options: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="valkey-", dir=MEMORY if MEMORY.is_dir() else None))
+    def __init__(self, *options: str, folder: Path | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="valkey-", dir=folder or (MEMORY if MEMORY.is_dir() else None)))
         self.port = 0
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
@@ -100,9 +100,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(*options: str, tcp: bool = False) -> Iterator[Valkey]:
-    """A server for the length of a block. `tcp`: on a port of 127.0.0.1 too."""
-    server = Valkey(*options)
+def running(*options: str, tcp: bool = False, folder: Path | None = None) -> Iterator[Valkey]:
+    """A server for the length of a block. `tcp`: on a port of 127.0.0.1 too. `folder`: keeps its files in there."""
+    server = Valkey(*options, folder=folder)
     server.port = free_port() if tcp else 0
     try:
         server.start()

@@ -1,7 +1,8 @@
 """Records → JSON text. Never reads: what comes back is `reading`'s matter.
 
-A field that still has an empty default (None, "", 0, False, (), {}) is left out: runs have many of them, and they are
-written at each transition. Such a default must therefore never change its meaning without a new schema.
+Records are frozen and so is what they hold: the text of an inner one is kept while the record lives here, since a
+transition leaves most of a run as it was. A field that still has an empty default (None, "", 0, False, (), {}) is left
+out: runs have many of them. Such a default must therefore never change its meaning without a new schema.
 """
 
 import json
@@ -19,6 +20,7 @@ from state.codec.shape import TAG, value_type
 
 Write = Callable[[Any], str]
 _any_json: Write = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_KEPT = 4096  # texts of inner records of one kind; then all are dropped
 _WRITTEN = object()  # stands for "no empty default": nothing is ever identical with it
 
 
@@ -27,16 +29,15 @@ def encode(value: Any) -> str:
 
     Raises TypeError or ValueError for what has no JSON form (a naive datetime, NaN, keys that are no text).
     """
-    return _tagged(value)
-
-
-def _tagged(value: Any) -> str:
     if not is_dataclass(type(value)):
         raise TypeError(f"{type(value)} is no record")
     kind: Any = type(value)
-    inner = _writer(kind)(value)[1:]
-    comma = "," if inner != "}" else ""
-    return f'{{"{TAG}":"{kind.__name__}"{comma}{inner}'
+    return _tag(value, _record_writer(kind)(value))
+
+
+def _tag(value: Any, text: str) -> str:
+    comma = "," if text != "{}" else ""
+    return f'{{"{TAG}":"{type(value).__name__}"{comma}{text[1:]}'
 
 
 @cache
@@ -55,10 +56,12 @@ def _writer(kind: Any) -> Write:
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return encode_basestring_ascii
     if is_dataclass(kind):
-        return _record_writer(kind)
+        record: Any = kind
+        return _keeping(_record_writer(record))
     raise TypeError(f"{kind} has no stored form")
 
 
+@cache
 def _record_writer(kind: Any) -> Write:
     plan: list[tuple[str, Write, object, bool]] = []
     names = [field.name for field in fields(kind)]
@@ -80,6 +83,23 @@ def _record_writer(kind: Any) -> Write:
 def _each(value: Any, names: list[str]) -> tuple[Any, ...]:
     """What attrgetter gives for several names, for one or none."""
     return tuple(getattr(value, name) for name in names)
+
+
+def _keeping(write: Write) -> Write:
+    """Write each record once. By identity: the kept record cannot be freed, so its id stays its own."""
+    kept: dict[int, tuple[Any, str]] = {}
+
+    def write_once(value: Any) -> str:
+        found = kept.get(id(value))
+        if found is not None:
+            return found[1]
+        text = write(value)
+        if len(kept) >= _KEPT:
+            kept.clear()
+        kept[id(value)] = (value, text)
+        return text
+
+    return write_once
 
 
 def _plan(kind: Any) -> list[tuple[str, Write, object, bool]]:
@@ -114,11 +134,16 @@ def _union_writer(inner: tuple[Any, ...]) -> Write:
     records = [kind for kind in inner if is_dataclass(kind)]
     others = [kind for kind in inner if kind is not NoneType and kind not in records]
     if len(records) > 1:
-        return lambda value: "null" if value is None else _tagged(value)
+        return _write_member
     if len(records) + len(others) == 1:
         write = _writer((records + others)[0])
         return lambda value: "null" if value is None else write(value)
     return _any_json  # written by what it is: text, number, a tuple of plain values
+
+
+def _write_member(value: Any) -> str:
+    kind: Any = type(value)
+    return "null" if value is None else _tag(value, _writer(kind)(value))
 
 
 def _write_bool(value: Any) -> str:

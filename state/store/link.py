@@ -1,7 +1,7 @@
 """How anything is said to Redis: within a total deadline, repeated by us alone, and never half forgotten.
 
 A script goes out under arguments that make a repeat harmless, so it is repeated until the deadline whatever went wrong.
-It runs in a task of its own: a cancelled caller leaves it to its end, so that no outcome stays unknown unseen.
+When its caller is cancelled it is repeated to its end all the same, so that no outcome stays unknown unseen.
 What a script means is not known here.
 """
 
@@ -11,14 +11,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from secrets import randbelow
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import NoScriptError, RedisError
 
 from state.errors import GpuMigrateError, PermanentError
 from state.store.connect import Client, Clients, direct
-from state.store.script import Script, every_script, script
+from state.store.lanes import Call, Lanes
+from state.store.script import every_script, script
 from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class Link:
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
+        self._lanes = Lanes(clients.store)
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._flying: set[asyncio.Task[Any]] = set()
 
@@ -53,22 +55,17 @@ class Link:
         barrier: Barrier | None = None,
     ) -> list[Any]:
         """Run a script. Raises TransientError or PermanentError (STORE_…) past `within` seconds."""
-        wanted = script(name)
-        sent = [*keys, *args]
-
-        async def attempt() -> list[Any]:
-            if barrier is None:
-                return await _run(self._clients.store, wanted, len(keys), sent)
-            return await self._run_and_wait(wanted, len(keys), sent, barrier)
-
-        task = asyncio.create_task(self._repeat(self._clients.store, attempt, within))
-        self._flying.add(task)
-        task.add_done_callback(self._landed)
-        return await asyncio.shield(task)
+        wanted = Call(script(name), len(keys), (*keys, *args))
+        attempt = partial(self._lanes.run, wanted) if barrier is None else partial(self._and_wait, wanted, barrier)
+        try:
+            return await self._repeat(self._clients.store, attempt, within)
+        except asyncio.CancelledError:
+            self._finish(attempt, within)
+            raise
 
     async def read(self, work: Callable[[Any], Awaitable[Any]], within: float = READ_SECONDS) -> Any:
         """Do something that changes nothing; repeated like a script. Replies are text (redis-py's types say less)."""
-        return await self._repeat(self._clients.read, lambda: work(self._clients.read), within)
+        return await self._repeat(self._clients.read, partial(self._gated, work), within)
 
     async def watch(self, work: Callable[[Any], Awaitable[Any]], seconds: float) -> Any:
         """Do one blocking read of at most `seconds`, on its own connections; not repeated."""
@@ -97,7 +94,7 @@ class Link:
         trouble: GpuMigrateError | None = None
         while True:
             try:
-                async with asyncio.timeout_at(_loop_time(deadline)), self._gate:
+                async with asyncio.timeout_at(_loop_time(deadline)):
                     return await attempt()
             except (RedisError, OSError, TimeoutError) as exc:
                 if trouble is None or type(exc) is not TimeoutError:  # our deadline says less than what went before
@@ -110,37 +107,42 @@ class Link:
             await asyncio.sleep(pause * (0.5 + randbelow(1000) / 1000))
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _run_and_wait(self, wanted: Script, count: int, sent: list[Any], barrier: Barrier) -> list[Any]:
+    async def _gated(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        async with self._gate:
+            return await work(self._clients.read)
+
+    async def _and_wait(self, wanted: Call, barrier: Barrier) -> list[Any]:
         """A script and WAIT on one connection: WAIT counts from that connection's own last write."""
         store = self._clients.store
         if isinstance(store, RedisCluster):
-            node = store.get_node_from_key(str(sent[0])) or store.get_default_node()
+            node = store.get_node_from_key(str(wanted.sent[0])) or store.get_default_node()
             async with direct(self._clients.plan, str(node.host), int(node.port)) as one:
-                return await _pair(one, wanted, count, sent, barrier)
-        return await _pair(store, wanted, count, sent, barrier)
+                return await _pair(one, wanted, barrier)
+        async with self._gate:
+            return await _pair(store, wanted, barrier)
+
+    def _finish(self, attempt: Callable[[], Awaitable[Any]], within: float) -> None:
+        """The caller went away: see to it that what it sent has an outcome."""
+        task = asyncio.create_task(self._repeat(self._clients.store, attempt, within))
+        self._flying.add(task)
+        task.add_done_callback(self._landed)
 
     def _landed(self, task: asyncio.Task[Any]) -> None:
         self._flying.discard(task)
         if not task.cancelled():
-            task.exception()  # seen here too, in case the caller went away
+            task.exception()  # nobody else will ask
 
 
 async def _load(client: Any, text: str) -> None:
     await client.script_load(text)
 
 
-async def _run(client: Client, wanted: Script, count: int, sent: list[Any]) -> list[Any]:
+async def _pair(client: Redis, wanted: Call, barrier: Barrier) -> list[Any]:
+    command = (wanted.keys, *wanted.sent)
     try:
-        return cast("list[Any]", await client.evalsha(wanted.sha, count, *sent))
+        answer, held = await _pipe(client, ("EVALSHA", wanted.script.sha, *command), barrier)
     except NoScriptError:
-        return cast("list[Any]", await client.eval(wanted.text, count, *sent))
-
-
-async def _pair(client: Redis, wanted: Script, count: int, sent: list[Any], barrier: Barrier) -> list[Any]:
-    try:
-        answer, held = await _pipe(client, ("EVALSHA", wanted.sha, count, *sent), barrier)
-    except NoScriptError:
-        answer, held = await _pipe(client, ("EVAL", wanted.text, count, *sent), barrier)
+        answer, held = await _pipe(client, ("EVAL", wanted.script.text, *command), barrier)
     if held < barrier.replicas and answer[0] in ("OK", "DUP"):
         raise BarrierShort(f"{held} of {barrier.replicas} replicas hold the intent")
     return answer
