@@ -85,4 +85,6 @@ class Crew:
 
     def state(self) -> str:
         """Everything of the run that people see now."""
-        return "\n".join(f"{message['text'][:300]} {[b['text'] for b in message['buttons']]}" for message in self.messages())
+        return "\n".join(
+            f"{message['text'][:300]} {[b['text'] for b in message['buttons']]}" for message in self.messages()
+        )

@@ -3,6 +3,7 @@
 Calls of the bot are told by the identity they came under: the service id in IKS, `IAM#…` in the cluster.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ Row = dict[str, Any]
 ORDERS = ("updateMaster", "replaceWorker", "createWorkerPool", "removeWorkerPool")
 MARK = "kube-system/gpu-migrate"  # the Lease that says who is at work; renewed as often as it likes
 LABELS = {"nvidia.com/gpu.deploy.operands": "false", "nvidia.com/gpu.deploy.driver": "false"}
+
+_RANDOM = re.compile(r"(-[bcdfghjklmnpqrstvwxz2456789]{5,})+$")  # what controllers append to names
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,8 @@ def changes(journal: Iterable[Row], cluster: str = "") -> list[Call]:
 
 def _by_the_bot(row: Row) -> bool:
     if row["system"] == "iks":
-        return row["actor"].startswith("ServiceId-") and row["verb"] in ORDERS
-    return row["system"] == "kubernetes" and row["actor"].startswith("IAM#") and row["target"] != MARK
+        return str(row["actor"]).startswith("ServiceId-") and row["verb"] in ORDERS
+    return row["system"] == "kubernetes" and str(row["actor"]).startswith("IAM#") and row["target"] != MARK
 
 
 def _verb(row: Row) -> str:
@@ -78,3 +81,8 @@ def away_at_once(journal: Iterable[Row], cluster: str) -> int:
             away -= 1
         most = max(most, away)
     return most
+
+
+def stem(name: str) -> str:
+    """A pod's name without the random endings that its controllers gave it."""
+    return _RANDOM.sub("", name)

@@ -7,6 +7,7 @@ and decides nothing. Every wait has a deadline and says what it saw last.
 import json
 import signal
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -63,7 +64,7 @@ class Stage:
         chosen["defaults"] |= defaults
         config = self.folder / f"{replica}.yaml"
         config.write_text(yaml.safe_dump(chosen), encoding="utf-8")
-        argv = (bot_process.sys.executable, "-m", "bot.cli", "serve")
+        argv = (sys.executable, "-m", "bot.cli", "serve")
         environment = {**bot_process.PACKAGES, **bot_process.environment(config, world)}
         self.bots[replica] = processes.spawn(argv, self.log(replica), environment)
         wait_for(lambda: self.ready(replica), STARTED_WITHIN, f"bot {replica} is ready", lambda: self.tail(replica))

@@ -49,9 +49,10 @@ def _master(row: dict[str, Any]) -> dict[str, str]:
 
 
 def _worker(row: dict[str, Any]) -> dict[str, str]:
+    addresses = [interface["ipAddress"] for interface in row["networkInterfaces"]]
     return {
         "ID": row["id"],
-        "Primary IP": next(iter(row["networkInterfaces"]), {}).get("ipAddress", ""),
+        "Primary IP": "".join(addresses[:1]),
         "Flavor": row["flavor"],
         "State": row["health"]["state"],
         "Status": row["health"]["message"],
@@ -83,4 +84,3 @@ def _read(request: urllib.request.Request, trust: ssl.SSLContext | None = None) 
         handlers.append(urllib.request.HTTPSHandler(context=trust))
     with urllib.request.build_opener(*handlers).open(request, timeout=TIMEOUT) as answer:
         return json.loads(answer.read())
-
