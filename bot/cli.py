@@ -89,12 +89,21 @@ def runs() -> None:
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, as `runs` lists it.")],
     json: Annotated[bool, typer.Option("--json", help="The stored run and its log, for programs.")] = False,
+    audit: Annotated[bool, typer.Option("--audit", help="Who decided what, every order, the chain checked.")] = False,
 ) -> None:
-    """Tell a run's whole story."""
-    _ask(
-        lambda answers, settings: answers.report_json(settings, run) if json else answers.report_text(settings, run),
-        ("REDIS_URL",),
-    )
+    """Tell a run's whole story; with --audit as Markdown from its chained log."""
+
+    def answer(answers: Any, settings: "Settings") -> Coroutine[Any, Any, str]:
+        told: Coroutine[Any, Any, str] = (
+            answers.audit_text(settings, run, json=json)
+            if audit
+            else answers.report_json(settings, run)
+            if json
+            else answers.report_text(settings, run)
+        )
+        return told
+
+    _ask(answer, ("REDIS_URL",))
 
 
 @app.command()

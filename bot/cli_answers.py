@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from bot.audit import audit_json, audit_report
 from bot.config import Settings
 from bot.desk import RunsDesk
 from bot.messages import Words, terminal
@@ -24,6 +25,7 @@ from state.run import Goal, Run, RunPhase
 from state.store import RedisReader, open_reader
 
 RECENT = 20
+EVERY_ROW = 1_000_000
 WHO = "command line"
 
 
@@ -82,6 +84,16 @@ async def report_json(settings: Settings, run_id: str) -> str:
         rows = [dict(row) for row in await store.runs.log(run_id)]
     content: dict[str, Any] = {"run": json.loads(encode(run)), "log": rows}
     return json.dumps(content, indent=1, ensure_ascii=False, default=str)
+
+
+async def audit_text(settings: Settings, run_id: str, *, json: bool) -> str:
+    """The audit of a run: who decided what, every order, the chain checked."""
+    async with reader(settings) as store:
+        stored = await store.runs.load(run_id)
+        if stored is None:
+            raise PermanentError(reason(Code.NO_SUCH_RUN, run=run_id))
+        rows = await store.runs.log(run_id, EVERY_ROW)
+    return audit_json(rows, stored) if json else audit_report(rows, stored)
 
 
 @asynccontextmanager
