@@ -124,7 +124,7 @@ def _labels(kind: Flavor, version: str, zone: str, os: str) -> dict[str, str]:
         "ibm-cloud.kubernetes.io/worker-version": version,
     }
     if kind.gpus:
-        labels["gpu-enabled"] = "true"
+        labels["ibm-cloud.kubernetes.io/gpu-enabled"] = "true"
     return labels
 
 

@@ -18,7 +18,7 @@ ANSWERS = {
     Code.WRONG_TEAM: "Dieser Bot antwortet nur Mitgliedern seines eigenen Workspace. Nichts ist geschehen.",
     Code.UNKNOWN_CLUSTER: "Kein Cluster {cluster} konfiguriert. Bekannt: {known}. "
     "In der Konfiguration unter `clusters:` eintragen oder Schreibweise prüfen.",
-    Code.UNKNOWN_COMMAND: "{word} kenne ich nicht[; gemeint war {suggestion}?] Siehe `/gpu-migrate help`.",
+    Code.UNKNOWN_COMMAND: "{word} kenne ich nicht.[ Gemeint war {suggestion}?] Siehe `/gpu-migrate help`.",
     Code.MISSING_CLUSTER: "Welcher? Bitte `/gpu-migrate {command:raw} CLUSTER` eingeben. Bekannt: {known}.",
     Code.NO_RUN: "In {cluster} läuft nichts. `/gpu-migrate plan {cluster:raw}` zeigt, was zu tun wäre, "
     "`/gpu-migrate start {cluster:raw}` beginnt.",

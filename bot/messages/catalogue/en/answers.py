@@ -18,7 +18,7 @@ ANSWERS = {
     Code.WRONG_TEAM: "This bot answers members of its own workspace only. Nothing was done.",
     Code.UNKNOWN_CLUSTER: "No cluster {cluster} is configured. Known: {known}. "
     "Add a line for it under `clusters:` in the configuration, or check the spelling.",
-    Code.UNKNOWN_COMMAND: "I do not know {word}[; did you mean {suggestion}?] Type `/gpu-migrate help`.",
+    Code.UNKNOWN_COMMAND: "I do not know {word}.[ Did you mean {suggestion}?] Type `/gpu-migrate help`.",
     Code.MISSING_CLUSTER: "Which one? Type `/gpu-migrate {command:raw} CLUSTER`. Known: {known}.",
     Code.NO_RUN: "Nothing is going on in {cluster}. `/gpu-migrate plan {cluster:raw}` shows what would be done, "
     "`/gpu-migrate start {cluster:raw}` begins.",
