@@ -48,7 +48,7 @@ def test_given_a_1_35_worker_when_it_registers_then_its_gpu_is_there_from_the_st
     assert node["status"]["allocatable"]["nvidia.com/gpu"] == "1"
     assert node["status"]["allocatable"]["cpu"] == "15890m"
     assert node["status"]["nodeInfo"]["kubeletVersion"] == "v1.35.4+IKS"
-    assert node["metadata"]["labels"]["gpu-enabled"] == "true"
+    assert node["metadata"]["labels"]["ibm-cloud.kubernetes.io/gpu-enabled"] == "true"
     assert node["metadata"]["labels"]["ibm-cloud.kubernetes.io/worker-version"] == "1.35.4_1528"
     assert node["spec"]["providerID"].endswith(f"///d8397vk20kb65iocenn0/{ID}")
 
