@@ -6,21 +6,7 @@ from typing import Any
 import pytest
 
 from tests.flows.recording import Record
-from tests.sandbox.blockcheck.check import problems
-
-SENT = ("chat.postMessage", "chat.update", "chat.postEphemeral")
-
-
-def sent(record: Record, *methods: str) -> list[dict[str, Any]]:
-    """Arguments of the bot's calls of these methods."""
-    rows = [row for row in record["journal"] if row["system"] == "slack" and row["verb"] in (methods or SENT)]
-    return [row["request"]["args"] for row in rows]
-
-
-def answers(record: Record) -> list[dict[str, Any]]:
-    """What commands were answered with."""
-    rows = [row for row in record["journal"] if row["system"] == "slack" and row["verb"] == "type"]
-    return [row["effect"]["ack"] for row in rows if row["effect"].get("ack")]
+from tests.flows.said import answers, refused_by_slack, sent
 
 
 def keys(record: Record) -> list[str]:
@@ -29,16 +15,15 @@ def keys(record: Record) -> list[str]:
 
 
 def test_given_an_example_when_it_speaks_then_slack_accepts_every_message(example: Record) -> None:
-    said = (*sent(example), *answers(example))
-    wrong = {message["text"]: found for message in said if (found := problems(message))}
+    journal = example["journal"]
 
-    assert len(said) > 20
-    assert wrong == {}
+    assert len([*sent(journal), *answers(journal)]) > 20
+    assert refused_by_slack(journal) == {}
 
 
 def test_given_an_example_when_it_goes_on_then_one_message_is_edited(example: Record) -> None:
     living = [m for m in example["messages"]["operator-1"] if "is_root" not in m and _key(m).endswith("/progress")]
-    edits = [args for args in sent(example, "chat.update") if args["ts"] == living[0]["ts"]]
+    edits = [args for args in sent(example["journal"], "chat.update") if args["ts"] == living[0]["ts"]]
 
     assert len(living) == 1
     assert len(edits) > 5
@@ -64,7 +49,7 @@ def test_given_an_example_when_things_happen_then_people_are_told(example: Recor
 def test_given_an_example_when_a_card_is_approved_then_a_confirm_dialog_was_asked_for(example: Record) -> None:
     buttons = [
         element
-        for args in sent(example, "chat.postMessage")
+        for args in sent(example["journal"], "chat.postMessage")
         for block in args.get("blocks", ())
         for element in block.get("elements", ())
         if element.get("type") == "button"
