@@ -6,7 +6,7 @@
 from collections.abc import Callable
 
 from state.policy import Policy
-from state.preflight import addons, cluster, nodes, operator, pools, workloads
+from state.preflight import addons, cluster, consent, nodes, operator, pools, workloads
 from state.reasons import Reason
 from state.snapshot import Snapshot
 
@@ -33,6 +33,7 @@ WARNING: tuple[Question, ...] = (
     nodes.labels_without_gpus,
     nodes.cordoned,
     operator.adopted,
+    consent.needed,
     workloads.budgets,
     workloads.single_replicas,
 )
