@@ -9,7 +9,7 @@ DIR ?= .sandbox
 SCENARIO ?= guide
 SPEED ?= 60
 
-.PHONY: help install tools check test demo sandbox control-plane clean
+.PHONY: help install tools check test demo sandbox screenshots control-plane clean
 help: ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
@@ -33,6 +33,9 @@ demo: $(PLAY) tools ## both examples of the guide, played in a pretend Slack; en
 
 sandbox: $(PLAY) tools ## the same world, for you to type and click; stays until Ctrl-C
 	$(BIN)/gpu-migrate-sandbox up --scenario $(SCENARIO) --dir $(DIR)/world --speed $(SPEED)
+
+screenshots: $(DEV) tools ## the pictures in docs/images, of a run that is played for them (needs Chromium)
+	$(BIN)/python -m tests.flows.screens docs/images
 
 control-plane: ## a real control plane for the tests that want one; built from Go modules, takes long
 	@$(PYTHON) tools/build_control_plane.py
