@@ -68,7 +68,9 @@ def transition(run: Run, event: Event) -> Transition:
         case LookFailed():
             after = _look_failed(run, event)
         case Ordered():
-            after, effects = ordered(run, event), (Observe(),)
+            after = ordered(run, event)
+            more = after.intent is not None and not after.intent.unknown  # the next order of the batch comes first
+            effects = () if more or after.phase.ended else (Observe(),)
         case Braked():
             after, effects = braked(run, event), (Observe(),)
         case Rewound():
