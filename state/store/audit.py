@@ -12,6 +12,8 @@ from typing import Any
 
 SCHEMA = 1
 BESIDE = ("hash", "at")  # of a row, but not of its entry
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_FLAT = frozenset({str, int, bool, type(None)})  # reads back as it was written
 
 
 def entry_of(log: Mapping[str, object], place: Mapping[str, object]) -> str:
@@ -19,7 +21,8 @@ def entry_of(log: Mapping[str, object], place: Mapping[str, object]) -> str:
     row = {key: value for key, value in log.items() if key not in BESIDE} | dict(place)
     if "at" in log:
         row["event_at"] = log["at"]
-    return _canonical(json.loads(json.dumps(row, default=str)))
+    flat = all(type(value) in _FLAT for value in row.values())
+    return _canonical(row if flat else json.loads(json.dumps(row, default=str)))
 
 
 def digest_of(entry: str) -> str:
@@ -51,10 +54,6 @@ def _follows(row: Mapping[str, object], before: Mapping[str, object] | None) -> 
     if before is None:
         return _version(row) > 0 or row.get("before") == ""
     return row.get("before") == before.get("hash") and _version(row) == _version(before) + 1
-
-
-def _canonical(row: Mapping[str, object]) -> str:
-    return json.dumps(row, sort_keys=True, separators=(",", ":"))
 
 
 def _version(row: Mapping[str, object]) -> int:

@@ -27,7 +27,7 @@ from state.store.address import Address, Shape
 SOCKET_SECONDS = 3.0
 CONNECT_SECONDS = 2.0
 BLOCK_SECONDS = 5.0  # the longest blocking read; its socket waits five seconds more
-CONNECTIONS = 32
+CONNECTIONS = 32  # at most, and twice as many for scripts; they are made when needed
 
 Client = Redis | RedisCluster
 
@@ -82,7 +82,7 @@ class Plan:
 def connect(plan: Plan) -> Clients:
     """Make the three clients; nothing is sent yet."""
     sentinels: list[Sentinel] = []
-    store = _client(plan, SOCKET_SECONDS, CONNECTIONS, sentinels)
+    store = _client(plan, SOCKET_SECONDS, CONNECTIONS * 2, sentinels)
     read = _client(plan, SOCKET_SECONDS, CONNECTIONS, sentinels)
     watch = _client(plan, BLOCK_SECONDS + 5, 2, sentinels)
     return Clients(store, read, watch, plan, tuple(sentinels))

@@ -29,7 +29,11 @@ RIGHTS = ("~{gpu-migrate}:*", "+@read", "+@write", "+@scripting", "+@connection"
 @contextmanager
 def replicated() -> Iterator[tuple[Valkey, Valkey]]:
     """A primary and its replica, in step."""
-    with running(tcp=True) as primary, running("--replicaof", "127.0.0.1", str(primary.port), tcp=True) as replica:
+    at_once = ("--repl-diskless-sync-delay", "0")
+    with (
+        running(*at_once, tcp=True) as primary,
+        running("--replicaof", "127.0.0.1", str(primary.port), tcp=True) as replica,
+    ):
         _await_said(replica, "master_link_status:up")
         yield primary, replica
 
