@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from bot.forecast import foresee
 from bot.observe import look
 from bot.ports import Chat, Clock, RunStore
 from bot.surroundings import Surroundings
@@ -153,11 +154,12 @@ class PlanDesk:
         iks = around.iks(cluster)
         ref = await iks.resolve(cluster)
         kubernetes = await around.kubernetes(cluster, ref.id)
+        policy = self._setup.policies[cluster]
         try:
             snapshot = await look(iks, kubernetes, ref.id, around.clock)
+            snapshot = await foresee(kubernetes, snapshot, policy.target_minor)
         finally:
             await kubernetes.aclose()
-        policy = self._setup.policies[cluster]
         blank = Run("plan", cluster, Goal.MIGRATE, RunPhase.PLANNED, policy, by.user, by.channel, snapshot.at)
         return plan(blank, snapshot)
 

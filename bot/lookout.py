@@ -6,18 +6,22 @@ world from before our own call. Watches only say "look again".
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import structlog
 
+from bot.forecast import foresee
 from bot.observe import failed, look
 from bot.ports import Kubernetes
 from bot.surroundings import Surroundings
 from state import marks
 from state.errors import GpuMigrateError, PermanentError
 from state.events import LookFailed, Observed
+from state.foresight import worth_asking
 from state.journal import StoredRun
 from state.reasons import Code, reason
 from state.run import RunPhase
+from state.snapshot import Forecast, Snapshot
 
 log = structlog.get_logger()
 
@@ -40,6 +44,8 @@ class Lookout:
         self._fresh = False
         self._looked = float("-inf")
         self._marked = float("-inf")
+        self._foreseen = float("-inf")
+        self._forecast: tuple[Forecast, ...] = ()
         self.cluster_id = stored().run.cluster_id
 
     def outdated(self) -> None:
@@ -68,10 +74,21 @@ class Lookout:
             kubernetes = await self.reach()
             iks = around.iks(self._stored().run.cluster)
             snapshot = await look(iks, kubernetes, self.cluster_id, around.clock, fresh=fresh)
+            snapshot = await self._with_forecast(kubernetes, snapshot)
         except GpuMigrateError as error:
             return failed(error, around.clock)
         await self._renew_mark(kubernetes)
         return Observed(snapshot.at, snapshot)
+
+    async def _with_forecast(self, kubernetes: Kubernetes, snapshot: Snapshot) -> Snapshot:
+        """What evictions would meet, asked at most once an idle interval; looks in between carry the last answers."""
+        run, now = self._stored().run, asyncio.get_running_loop().time()
+        if not worth_asking(run):
+            return snapshot
+        if now - self._foreseen >= run.policy.durations.idle.total_seconds():
+            snapshot = await foresee(kubernetes, snapshot, run.policy.target_minor)
+            self._foreseen, self._forecast = asyncio.get_running_loop().time(), snapshot.forecast
+        return replace(snapshot, forecast=self._forecast)
 
     async def _renew_mark(self, kubernetes: Kubernetes) -> None:
         """While a run is at work its mark in the cluster stays fresh, so that no second bot begins beside it."""

@@ -24,6 +24,7 @@ from state.orders import (
     UncordonNode,
     UpdateMaster,
 )
+from state.reasons import Reason
 from state.run import Run
 from state.snapshot import IksView, KubernetesView
 
@@ -88,6 +89,10 @@ class Kubernetes(Protocol):
 
     async def evict(self, order: EvictPod) -> None:
         """201 and 404 are success. TransientError carries EVICTION_BLOCKED, EVICTION_THROTTLED or …_MISCONFIGURED."""
+        ...
+
+    async def dry_run_evict(self, order: EvictPod) -> Reason | None:
+        """What would hold the eviction up now; None when nothing would. Changes nothing."""
         ...
 
     async def claim(self, facts: Mapping[str, str], holder: str) -> Mapping[str, str]:

@@ -13,7 +13,9 @@ from state.approval import open_for
 from state.reasons import Code, Reason, reason
 from state.run import Approval, Decision, Run, StepPhase, StepRun
 
-_VOLATILE = frozenset({Code.CARD_CHANGED, Code.CARD_PODS_PENDING, Code.PDB_BLOCKS})
+_VOLATILE = frozenset(
+    {Code.CARD_CHANGED, Code.CARD_PODS_PENDING, Code.PDB_BLOCKS, Code.EVICTION_BLOCKED, Code.EVICTION_MISCONFIGURED}
+)
 _POD_FACTS = ("pods", "pod")
 
 
@@ -44,12 +46,20 @@ def ask(run: Run, step: StepRun, card: tuple[Reason, ...], at: datetime) -> tupl
     found = open_for(run, step.key)
     if found is not None:
         if found.marker == marker(card):
+            run = with_approval(run, replace(found, card=_refreshed(found.card, card)))
             return run, replace(step, phase=StepPhase.AWAITING_APPROVAL, approval=found.id)
         renewed = replace(found, revision=found.revision + 1, card=card, marker=marker(card))
         return with_approval(run, renewed), replace(step, phase=StepPhase.AWAITING_APPROVAL, approval=found.id)
     approval = Approval(f"{run.id}:{run.asked + 1}", 1, step.key, at, card, marker(card))
     asked = replace(run, approvals=(*run.approvals, approval), asked=run.asked + 1)
     return asked, replace(step, phase=StepPhase.AWAITING_APPROVAL, approval=approval.id)
+
+
+def _refreshed(shown: tuple[Reason, ...], card: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """Keep a card true in what needs no new consent; why it was asked again stays on top."""
+    if any(line.code is Code.CARD_CHANGED for line in card):
+        return card
+    return (*(line for line in shown if line.code is Code.CARD_CHANGED), *card)
 
 
 def changed(card: tuple[Reason, ...], why: tuple[Reason, ...]) -> tuple[Reason, ...]:

@@ -12,16 +12,31 @@ from datetime import datetime
 from state.iks_view import Addon, IksView, Master, OfferedVersion, Pool, Worker, Zone
 from state.kubernetes_view import Budget, ClusterPolicy, DaemonSet, KubernetesView, Node, Release, Workload
 from state.pod import Container, Owner, Pod
+from state.reasons import Reason
 from state.taint import Taint
 
 
 @dataclass(frozen=True, slots=True)
+class Forecast:
+    """What the eviction API said about a pod (uid) when asked without meaning it. `blocked`: None when it may go."""
+
+    uid: str
+    blocked: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The whole cluster at one moment. `at`: when the look began (UTC)."""
+    """The whole cluster at one moment.
+
+    Attributes:
+        at: when the look began (UTC).
+        forecast: answers of the eviction API to dry runs, as far as it was asked and answered.
+    """
 
     at: datetime
     iks: IksView
     kubernetes: KubernetesView
+    forecast: tuple[Forecast, ...] = ()
 
     def worker(self, worker_id: str) -> Worker | None:
         return next((w for w in self.iks.workers if w.id == worker_id), None)
@@ -48,6 +63,7 @@ __all__ = [
     "ClusterPolicy",
     "Container",
     "DaemonSet",
+    "Forecast",
     "IksView",
     "KubernetesView",
     "Master",

@@ -12,8 +12,8 @@ BODY_KEPT = 2000  # characters of a body that the journal keeps
 
 
 def note(journal: Journal, call: Call, status: int) -> None:
-    """Add a write, accepted or refused on its merits; reads and questions about rights leave no trace."""
-    if call.verb not in MUTATING or call.resource is None or call.group in ASKED_ONLY or status == 401:
+    """Add a write, accepted or refused on its merits; reads, dry runs and questions about rights leave no trace."""
+    if call.verb not in MUTATING or call.dry_run or call.resource is None or call.group in ASKED_ONLY or status == 401:
         return
     full = f"{call.plural}/{call.subresource}" if call.subresource else call.plural
     verb = f"evict {call.plural}" if call.subresource == "eviction" else f"{call.verb} {full}"

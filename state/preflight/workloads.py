@@ -1,7 +1,7 @@
 """What will the workloads feel?"""
 
+from state.foresight import held_up
 from state.gpu_workers import gpu_workers
-from state.placing import blocked_by_budget
 from state.policy import Policy
 from state.reasons import Code, Reason, reason
 from state.snapshot import Pod, Snapshot
@@ -13,7 +13,7 @@ def _gpu_pods(snapshot: Snapshot) -> tuple[Pod, ...]:
 
 def budgets(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
     """Budgets that allow nothing now would hold the drain up (B025)."""
-    return blocked_by_budget(snapshot, _gpu_pods(snapshot))
+    return held_up(snapshot, _gpu_pods(snapshot))
 
 
 def single_replicas(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:

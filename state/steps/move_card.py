@@ -1,6 +1,7 @@
 """The card that asks for one worker: what it loses, where its pods go, what needs somebody's consent."""
 
-from state.placing import blocked_by_budget, losses, movable, without_room
+from state.foresight import held_up
+from state.placing import losses, movable, without_room
 from state.reasons import Code, Reason, reason
 from state.snapshot import Node, Pod, Snapshot
 from state.steps.closing import to_close
@@ -17,7 +18,7 @@ def card(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     lines += _closing(snapshot, scope, node)
     lines += _moving(snapshot, scope, pods)
     lines += losses(pods, operator_namespaces(snapshot, scope)).reasons()
-    lines += blocked_by_budget(snapshot, pods)
+    lines += held_up(snapshot, pods)
     return (*lines, reason(Code.CARD_DELETED_FOR_GOOD, worker=worker.id), reason(Code.CARD_NOTHING_HAPPENS))
 
 
