@@ -20,6 +20,7 @@ FAILED = {
     "dispatch_failed": "{what} failed with the error “dispatch_failed”: the app could not be reached.",
     "operation_timeout": "{what} failed because of the error “operation_timeout”: the app did not answer in 3 seconds.",
 }
+INVITE = "/invite"
 UNKNOWN_COMMAND = "{command} is not a valid command. All messages that start with “/” are read as commands."
 NOT_IN_THREADS = "{command} is not supported in threads. Sorry!"
 
@@ -59,6 +60,8 @@ class Interactions:
         if not text.startswith("/"):
             return self._say(person, channel, text, thread_ts)
         command, rest = (*text.split(None, 1), "")[:2]
+        if command == INVITE and rest.strip() == f"@{identity.BOT_NAME}" and not channel.is_im:
+            return self._invite(person, channel, text)
         if command not in identity.COMMANDS or thread_ts:
             says = (NOT_IN_THREADS if command in identity.COMMANDS else UNKNOWN_COMMAND).format(command=command)
             self.tell_person(person, channel, says, thread_ts)
@@ -112,6 +115,16 @@ class Interactions:
             self.answers.show(url, payload)
         except SlackError as refusal:
             self.tell_person(person, channel, f"The app's answer could not be shown ({refusal.error}).")
+
+    def _invite(self, person: Person, channel: Channel, text: str) -> dict[str, Any]:
+        """Slack's own command: the bot becomes a member, everybody sees that it did."""
+        if not channel.has_bot():
+            channel.members.append(identity.BOT_USER)
+            says = f"was added to {channel.name} by <@{person.id}>."
+            self._workspace.add(channel, {"type": "message", "user": identity.BOT_USER, "text": says})
+        answer = self._remember("type", person, channel.id, {"text": text})
+        answer.update(ok=True)
+        return dict(answer)
 
     def _say(self, person: Person, channel: Channel, text: str, thread_ts: str) -> dict[str, Any]:
         body = _person_message(person, self._escaped(text))

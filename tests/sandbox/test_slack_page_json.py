@@ -44,6 +44,17 @@ async def test_given_odd_json_when_posted_to_the_page_then_refused() -> None:
     assert errors == ["invalid_json"] * 3
 
 
+async def test_given_a_channel_without_the_bot_when_somebody_invites_it_then_it_is_a_member() -> None:
+    async with room() as where:
+        answer = await where.act("type", user="approver-1", channel="random", text="/invite @gpu-migrate")
+        people = await where.look("people")
+        seen = await where.messages("approver-1", "random")
+
+    assert answer["ok"]
+    assert [c["is_member"] for c in people["channels"]] == [True, True]
+    assert [m["text"] for m in seen] == ["was added to random by <@U0APPROVER1>."]
+
+
 async def test_given_names_with_marks_when_typing_then_people_and_channels_are_found() -> None:
     async with room() as where:
         said = await where.act("type", user="@operator-1", channel="#gpu-migrations", text="hi @approver-1 & all")
