@@ -1,15 +1,10 @@
 """What is shipped beside the code: manifests, image, chores and the configuration table say what the code does."""
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from bot.config_model import Chart, File, Section, Waits, read_duration
@@ -29,22 +24,37 @@ def of_kind(name: str, kind: str) -> dict[str, Any]:
 
 
 def pod() -> dict[str, Any]:
-    spec: dict[str, Any] = of_kind("kubernetes.yaml", "Deployment")["spec"]["template"]["spec"]
+    spec: dict[str, Any] = of_kind("kubernetes.yaml", "StatefulSet")["spec"]["template"]["spec"]
     return spec
 
 
-def test_given_the_deployment_when_read_then_one_process_owns_its_name() -> None:
-    spec = of_kind("kubernetes.yaml", "Deployment")["spec"]
+def test_given_the_manifest_when_read_then_two_replicas_each_own_their_name() -> None:
+    spec = of_kind("kubernetes.yaml", "StatefulSet")["spec"]
+    service = of_kind("kubernetes.yaml", "Service")
+    names = [row for row in pod()["containers"][0]["env"] if row["name"] == "GPU_MIGRATE_REPLICA"]
 
-    assert spec["replicas"] == 1
-    assert spec["strategy"] == {"type": "Recreate"}
+    assert (spec["replicas"], spec["podManagementPolicy"]) == (2, "Parallel")
+    assert names[0]["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.name"}}
+    assert (service["metadata"]["name"], service["spec"]["clusterIP"]) == (spec["serviceName"], "None")
     assert {document["kind"] for document in documents("kubernetes.yaml")} == {
         "ServiceAccount",
         "ConfigMap",
-        "Deployment",
+        "StatefulSet",
         "Service",
+        "PodDisruptionBudget",
         "NetworkPolicy",
     }
+
+
+def test_given_the_manifest_when_a_node_is_drained_then_one_replica_stays_and_has_time_to_hand_over() -> None:
+    budget = of_kind("kubernetes.yaml", "PodDisruptionBudget")["spec"]
+    labels = of_kind("kubernetes.yaml", "StatefulSet")["spec"]["template"]["metadata"]["labels"]
+    apart = pod()["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    terms = {term["podAffinityTerm"]["topologyKey"]: term["podAffinityTerm"]["labelSelector"] for term in apart}
+
+    assert (budget["maxUnavailable"], budget["selector"]["matchLabels"]) == (1, labels)
+    assert terms["kubernetes.io/hostname"] == terms["topology.kubernetes.io/zone"] == {"matchLabels": labels}
+    assert pod()["terminationGracePeriodSeconds"] >= 30
 
 
 def test_given_the_pod_when_read_then_it_is_restricted_and_has_no_rights_where_it_runs() -> None:
@@ -69,7 +79,7 @@ def test_given_the_pod_when_read_then_it_is_restricted_and_has_no_rights_where_i
 
 def test_given_the_pod_when_read_then_secrets_come_as_files_of_a_secret_and_stand_nowhere() -> None:
     container = pod()["containers"][0]
-    names = {row["name"] for row in container["env"]}
+    names = {row["name"] for row in container["env"] if "value" in row}
     text = (DEPLOY / "kubernetes.yaml").read_text()
 
     assert names == {f"{name}_FILE" for name in SECRETS}
@@ -85,6 +95,7 @@ def test_given_the_shipped_configuration_when_read_then_it_is_valid_and_only_obs
 
     assert file.defaults.mode == "observe"
     assert all(cluster.mode is None for cluster in file.clusters.values())
+    assert file.replica == ""  # each pod bears its own name
 
 
 def test_given_the_target_clusters_role_when_read_then_it_is_no_admin_and_never_deletes_pods() -> None:
@@ -207,50 +218,3 @@ def test_given_the_example_of_the_table_when_read_then_it_is_valid() -> None:
     assert example
 
     assert File.model_validate(yaml.safe_load(example[1])).clusters["gpu-lab"].mode == "act"
-
-
-@pytest.mark.parametrize("target", ["install", "tools", "check", "test", "demo", "sandbox"])
-def test_given_the_makefile_when_asked_then_each_chore_is_there(target: str) -> None:
-    make = shutil.which("make")
-    if make is None:
-        pytest.skip("needs make")
-    said = subprocess.run([make, "-n", target], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30)
-
-    assert said.returncode == 0, said.stderr
-
-
-def test_given_ci_when_read_then_it_checks_and_tests_and_stops_at_the_first_failure() -> None:
-    path = ROOT / ".ci" / "run"
-    lines = path.read_text().splitlines()
-
-    assert os.access(path, os.X_OK)
-    assert "set -euo pipefail" in lines
-    assert lines[-2:] == ["make check", "make test"]
-
-
-def test_given_the_hooks_when_read_then_they_download_nothing() -> None:
-    repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-
-    assert [repository["repo"] for repository in repositories] == ["local"]
-    assert all(hook["language"] == "system" for hook in repositories[0]["hooks"])
-
-
-def test_given_no_linux_on_x86_and_no_helm_when_tools_are_fetched_then_one_sentence_says_what_to_do(
-    tmp_path: Path,
-) -> None:
-    code = (
-        "import platform, runpy, sys; platform.machine = lambda: 'riscv64'; "
-        f"sys.argv = ['fetch_tools.py', '--into', {str(tmp_path / 'bin')!r}]; "
-        f"runpy.run_path({str(ROOT / 'tools' / 'fetch_tools.py')!r}, run_name='__main__')"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
-    assert said.returncode == 1
-    assert said.stderr.strip() == "No helm for Linux riscv64 here: install helm 4 so that it is on PATH."
