@@ -3,6 +3,7 @@
 Nothing is sent here.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -65,6 +66,14 @@ def next_line(change: Change, before: str, replica: str) -> Line:
         "schema": LOG_SCHEMA,
     }
     return _line(change.log, place)
+
+
+def op_token(op: str, text: str) -> str:
+    """An operation as the journal remembers it: its id and what it stored.
+
+    An id alone would let a late write pass for another one that was made under the same id, say after a restart.
+    """
+    return f"{op} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def open_op(run: Run) -> str:

@@ -15,7 +15,17 @@ from state.journal import Change, InboxEntry, MessageRecord, StoredRun
 from state.reasons import Code, reason
 from state.run import Run
 from state.store.audit import row_of
-from state.store.form import SCHEMA, delay_ms, first_line, next_line, open_op, opens_intent, stored_run, write_run
+from state.store.form import (
+    SCHEMA,
+    delay_ms,
+    first_line,
+    next_line,
+    op_token,
+    open_op,
+    opens_intent,
+    stored_run,
+    write_run,
+)
 from state.store.link import Barrier, Link
 from state.store.memory import Memory, Seen
 
@@ -84,7 +94,7 @@ class RedisRuns:
 
     async def submit(self, run_id: str, event: HumanEvent) -> bool:
         """Record an event once; False when there is no such run."""
-        touched = (keys.run(run_id), keys.inbox(run_id), keys.seen(run_id), keys.DUE, keys.BELL)
+        touched = (keys.run(run_id), keys.inbox(run_id), keys.seen(run_id), keys.DUE, keys.BELL, keys.ACTIVE)
         answer = await self._link.call(
             "submit", touched, run_id, event.id, encode(event), _EVENTS_REMEMBERED, within=SUBMIT_SECONDS
         )
@@ -152,8 +162,9 @@ class RedisRuns:
         touched = (
             keys.run(run.id), keys.log(run.id), keys.inbox(run.id), keys.DUE, keys.ACTIVE, keys.CLUSTERS, keys.ENDED,
         )  # fmt: skip
-        place = (run.id, change.stored.version, change.stored.fence, change.op)
-        now = (write_run(run), SCHEMA, run.phase.value, "1" if run.phase.ended else "")
+        text = write_run(run)
+        place = (run.id, change.stored.version, change.stored.fence, op_token(change.op, text))
+        now = (text, SCHEMA, run.phase.value, "1" if run.phase.ended else "")
         intents = (open_op(run), open_op(change.stored.run))
         rest = (delay_ms(change.wake_at), chain, line.entry, line.digest, "1" if barrier else "", *change.taken)
         return await self._link.call("apply", touched, *place, *now, *intents, *rest, barrier=barrier)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from redis.exceptions import (
+    AskError,
     AuthenticationError,
     AuthorizationError,
     BusyLoadingError,
@@ -54,7 +55,7 @@ def translate(exc: Exception) -> GpuMigrateError:
         return TransientError(reason(Code.STORE_REFUSED, detail="rights"), timedelta(seconds=30))
     if isinstance(exc, _REFUSED) or (isinstance(exc, ResponseError) and word in _WORDS_FOR_NOW):
         return TransientError(reason(Code.STORE_REFUSED, detail=_name(exc, word)))
-    if isinstance(exc, ResponseError) and word not in ("MOVED", "ASK"):
+    if isinstance(exc, ResponseError) and not isinstance(exc, AskError):  # MOVED is one: the next try knows better
         return PermanentError(reason(Code.STORE_REFUSED, detail=text[:200]))
     return TransientError(reason(Code.STORE_UNREACHABLE, detail=_name(exc, word)))
 

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from state.codec import Unreadable
+from state.run import RunPhase
 from state.store import RedisStore
 from tests.stored import a_click, begun, change, opened
 from tests.valkey import Valkey
@@ -73,6 +75,18 @@ async def test_given_a_refused_transition_when_applied_then_its_click_stays(stor
         await store.runs.apply(change(stored, "t2", taken=(entry.id,)))
 
     assert await store.runs.inbox("run-1") == (entry,)
+
+
+async def test_given_a_run_that_ends_when_clicks_come_around_its_end_then_they_are_kept_and_wake_nobody(
+    store: RedisStore,
+) -> None:
+    stored = await begun(store)
+    await store.runs.submit("run-1", a_click("c1"))
+    await store.runs.apply(change(stored, "end", replace(stored.run, phase=RunPhase.DONE)))
+
+    assert await store.runs.submit("run-1", a_click("c2")) is True
+    assert [entry.event.id for entry in await store.runs.inbox("run-1")] == ["c1", "c2"]
+    assert await store.ownership.due() == ()
 
 
 async def test_given_somebody_listens_when_a_click_comes_then_the_bell_rings(store: RedisStore) -> None:

@@ -1,6 +1,6 @@
 -- Stores one transition, all of it or nothing.
 -- KEYS run, log, inbox, due, active, clusters, ended
--- ARGV 1 run id, 2 expected version, 3 fence, 4 op, 5 run JSON, 6 schema, 7 phase, 8 ended ('1' or ''),
+-- ARGV 1 run id, 2 expected version, 3 fence, 4 op and digest of what it stores, 5 run JSON, 6 schema, 7 phase, 8 ended ('1' or ''),
 --      9 op of the open intent ('' = none), 10 op of the intent that the caller decided on, 11 delay until due in ms ('' = no alarm),
 --      12 hash of the log's last entry as the caller knows it, 13 log entry, 14 its hash, 15 barrier ('1' or ''),
 --      16… inbox entries that were taken
@@ -32,7 +32,7 @@ redis.call('HSET', KEYS[1], 'version', version, 'run', ARGV[5], 'schema', ARGV[6
   'intent', ARGV[9], 'ops', ops, 'chain', ARGV[14])
 
 for i = 16, #ARGV do redis.call('XDEL', KEYS[3], ARGV[i]) end
-if redis.call('XLEN', KEYS[3]) > 0 then
+if ARGV[8] ~= '1' and redis.call('XLEN', KEYS[3]) > 0 then -- nobody takes from an ended run's inbox
   redis.call('ZADD', KEYS[4], 0, ARGV[1])
 elseif ARGV[11] ~= '' then
   redis.call('ZADD', KEYS[4], text(now + tonumber(ARGV[11])), ARGV[1])

@@ -1,0 +1,69 @@
+"""What the client library and the server may say, in our words."""
+
+import pytest
+from redis import exceptions as theirs
+from redis.sentinel import MasterNotFoundError
+
+from state.errors import GpuMigrateError, PermanentError, TransientError
+from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate
+
+
+@pytest.mark.parametrize(
+    ("exc", "kind", "said"),
+    [
+        (
+            theirs.ConnectionError("Error 111 connecting to 10.0.0.1:6379"),
+            TransientError,
+            "unreachable ConnectionError",
+        ),
+        (theirs.TimeoutError("Timeout reading from 10.0.0.1"), TransientError, "unreachable TimeoutError"),
+        (TimeoutError(), TransientError, "unreachable TimeoutError"),
+        (OSError(104, "reset"), TransientError, "unreachable ConnectionResetError"),
+        (MasterNotFoundError("No master found for 'main'"), TransientError, "unreachable MasterNotFoundError"),
+        (theirs.MaxConnectionsError("Too many connections"), TransientError, "unreachable MaxConnectionsError"),
+        (theirs.MovedError("1 10.0.0.1:6379"), TransientError, "unreachable MovedError"),
+        (theirs.ClusterDownError("CLUSTERDOWN Hash slot not served"), TransientError, "refused CLUSTERDOWN"),
+        (theirs.TryAgainError("TRYAGAIN"), TransientError, "refused TRYAGAIN"),
+        (theirs.BusyLoadingError("Redis is loading the dataset in memory"), TransientError, "refused LOADING"),
+        (theirs.ReadOnlyError("You can't write against a read only replica."), TransientError, "refused READONLY"),
+        (theirs.OutOfMemoryError("command not allowed"), TransientError, "refused OOM"),
+        (theirs.ResponseError("MISCONF Errors writing to the AOF file"), TransientError, "refused MISCONF"),
+        (theirs.ResponseError("NOREPLICAS Not enough good replicas"), TransientError, "refused NOREPLICAS"),
+        (theirs.ResponseError("BUSY Redis is busy running a script."), TransientError, "refused BUSY"),
+        (theirs.ResponseError("WRONGPASS invalid username-password pair"), TransientError, "refused rights"),
+        (theirs.AuthenticationError("Authentication required."), TransientError, "refused rights"),
+        (theirs.NoPermissionError("this user has no permissions"), TransientError, "refused rights"),
+        (BarrierShort("0 of 1 replicas hold the intent"), TransientError, "refused 0 of 1 replicas hold the intent"),
+        (theirs.ResponseError("ERR unknown command 'XADD'"), PermanentError, "refused ERR unknown command 'XADD'"),
+        (theirs.ResponseError("WRONGTYPE Operation against a key"), PermanentError, "refused WRONGTYPE"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_given_an_error_of_the_library_when_translated_then_it_has_our_name(
+    exc: Exception, kind: type[GpuMigrateError], said: str
+) -> None:
+    found = translate(exc)
+
+    code, _, detail = said.partition(" ")
+    assert type(found) is kind
+    assert found.reason.code.value == f"store-{code}"
+    assert found.reason.text("detail").startswith(detail)
+    assert "10.0.0.1" not in str(found)
+
+
+def test_given_a_refused_password_inside_a_connection_error_when_asked_then_rights_are_lacking() -> None:
+    outer = theirs.ConnectionError("while connecting")
+    outer.__cause__ = theirs.AuthenticationError("invalid username-password pair")
+
+    assert lacks_rights(outer)
+    assert translate(outer).reason.text("detail") == "rights"
+    assert not lacks_rights(theirs.ConnectionError("reset"))
+
+
+def test_given_an_error_when_asked_whether_idle_connections_are_worth_keeping_then_only_a_refusal_lets_them_live() -> (
+    None
+):
+    assert drops_connections(theirs.ConnectionError("reset"))
+    assert drops_connections(theirs.ReadOnlyError("demoted"))
+    assert drops_connections(OSError("reset"))
+    assert not drops_connections(theirs.OutOfMemoryError("full"))
