@@ -149,6 +149,10 @@ class Stage:
     def knob(self, name: str, value: Any) -> None:
         call("POST", f"{self.endpoints.control}/knobs", {"name": name, "value": value})
 
+    def act(self, name: str, **body: Any) -> None:
+        """Somebody else does something at once (sandbox/control.py)."""
+        call("POST", f"{self.endpoints.control}/acts/{name}", body)
+
     def switch(self, name: str, value: Any) -> None:
         """Turn one of the pretend Slack's switches (sandbox/slack/page.py)."""
         call("POST", f"{self.endpoints.slack_page}page/switch", {"name": name, "value": value})
@@ -186,7 +190,7 @@ def staged(folder: Path, scenario: str, speed: float) -> Iterator[Stage]:
     """Open a stage with a world and its Valkey, no bot yet; whatever happens, all processes are gone afterwards."""
     made = Stage(folder)
     try:
-        stage.up(folder, scenario, speed)
+        stage.up(folder, scenario, speed, bot=False)
         yield made
     except AssertionError as failed:
         for replica in made.bots:
