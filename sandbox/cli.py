@@ -36,13 +36,14 @@ def up(  # noqa: PLR0913, PLR0917  options of a command
     bot: Annotated[bool, typer.Option("--bot/--no-bot", help="Start the bot as well.")] = True,
     detach: Annotated[bool, typer.Option("--detach", help="Leave it running and return.")] = False,
     port: Annotated[int, typer.Option(help="Port of the Slack page; 0 takes a free one.")] = 0,
+    real: Annotated[bool, typer.Option("--control-plane", help="Run the clusters on a real control plane.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a world and the bot; stays in the foreground until Ctrl-C."""
     from sandbox import stage
 
     with sentences():
-        _print_endpoints(stage.up(folder, scenario, speed, port, bot=bot).as_json(), as_json)
+        _print_endpoints(stage.up(folder, scenario, speed, port, bot=bot, real=real).as_json(), as_json)
         if not detach:
             _stay(folder)
 

@@ -103,6 +103,15 @@ def saved(path: Path) -> Process | None:
     return process if process.alive() else None
 
 
+def end_below(folder: Path) -> None:
+    """End every process that was saved as *.pid in `folder` or below, all at once; harmless where none runs."""
+    found = [process for path in sorted(folder.rglob("*.pid")) if (process := saved(path))]
+    for process in found:
+        process.send(signal.SIGTERM)
+    for process in found:
+        process.stop()
+
+
 def _born(pid: int) -> str:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox import bot_process, endpoints, processes, valkey
+from sandbox.control_plane import PLANES
 from sandbox.scenario import load
 
 STARTED_WITHIN = 90.0
@@ -20,11 +21,13 @@ class StageError(RuntimeError):
     """Something does not start; the text is for a person."""
 
 
-def up(folder: Path, scenario: str, speed: float, port: int = 0, *, bot: bool = True) -> endpoints.Endpoints:
+def up(  # noqa: PLR0913  what a person chooses
+    folder: Path, scenario: str, speed: float, port: int = 0, *, bot: bool = True, real: bool = False
+) -> endpoints.Endpoints:
     """Start Valkey, the world and the bot in `folder` as processes that outlive this one.
 
-    endpoints.json appears when all of them answer. Raises StageError when one already runs there, or when something
-    does not come up; then nothing is left running.
+    `real`: the clusters run on a real control plane. endpoints.json appears when all of them answer. Raises StageError
+    when one already runs there, or when something does not come up; then nothing is left running.
     """
     try:
         load(scenario, speed)
@@ -37,7 +40,8 @@ def up(folder: Path, scenario: str, speed: float, port: int = 0, *, bot: bool = 
     valkey.erase(folder / "valkey")  # the clusters are new, so what an earlier bot remembers of them is wrong
     try:
         store = valkey.start(folder / "valkey")
-        world = _start_world(folder, scenario, speed, port, store.url)
+        words = ("--scenario", scenario, "--speed", str(speed), "--port", str(port), "--redis", store.url)
+        world = _start_world(folder, (*words, *(("--control-plane",) if real else ())))
         world = replace(world, pids={**world.pids, "valkey": store.pid})
         if bot:
             return _start_bot(folder, world)[1]
@@ -48,12 +52,11 @@ def up(folder: Path, scenario: str, speed: float, port: int = 0, *, bot: bool = 
     return world
 
 
-def _start_world(folder: Path, scenario: str, speed: float, port: int, redis: str) -> endpoints.Endpoints:
+def _start_world(folder: Path, words: tuple[str, ...]) -> endpoints.Endpoints:
     log, found = folder / "world.log", folder / WORLD
     log.write_text("")
     found.unlink(missing_ok=True)
-    chosen = ("--scenario", scenario, "--dir", str(folder), "--speed", str(speed), "--port", str(port))
-    argv = (sys.executable, "-m", "sandbox.world", *chosen, "--redis", redis, "--file", WORLD)
+    argv = (sys.executable, "-m", "sandbox.world", *words, "--dir", str(folder), "--file", WORLD)
     world = processes.spawn(argv, log, bot_process.PACKAGES)
     processes.save(world, folder / "world.pid")
     deadline = time.monotonic() + STARTED_WITHIN
@@ -103,6 +106,7 @@ def down(folder: Path) -> tuple[str, ...]:
     if world is not None:
         world.stop()
         ended.append("world")
+    processes.end_below(folder / PLANES)
     if valkey.stop(folder / "valkey"):
         ended.append("valkey")
     endpoints.remove(folder)

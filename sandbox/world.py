@@ -1,6 +1,6 @@
 """The pretend world in one process: every server on loopback, every controller, one journal.
 
-    python -m sandbox.world --scenario guide-example-2 --dir DIR [--speed N] [--port P] [--redis URL]
+    python -m sandbox.world --scenario guide-example-2 --dir DIR [--speed N] [--port P] [--redis URL] [--control-plane]
 
 It writes DIR/endpoints.json when all is up, and ends on SIGTERM or Ctrl-C. Only composition belongs here.
 """
@@ -23,8 +23,12 @@ from sandbox import seeding, valkey
 from sandbox.background import Background
 from sandbox.certificates import Certificates, make_certificates
 from sandbox.control import ControlServer
+from sandbox.control_plane import PLANES, binaries
+from sandbox.control_plane.front import Front
+from sandbox.control_plane.plane import Plane
+from sandbox.control_plane.running import parts_beside, running
 from sandbox.controllers.afflictions import Afflictions
-from sandbox.controllers.run import run_controllers
+from sandbox.controllers.run import ALL, run_controllers
 from sandbox.endpoints import Endpoints
 from sandbox.faults import Faults
 from sandbox.helm_repository.server import HelmRepository
@@ -47,11 +51,15 @@ ADMIN = "system:admin"
 
 @dataclass(slots=True)
 class World:
-    """A running world; `endpoints` says where it answers. Open it with `opened`, then close it."""
+    """A running world; `endpoints` says where it answers. Open it with `opened`, then close it.
+
+    `binaries`: programs of a real control plane that the clusters run on; None: on the emulator.
+    """
 
     scenario: Scenario
     folder: Path
     file: str = endpoints_file.NAME
+    binaries: Path | None = None
     journal: Journal = field(default_factory=Journal)
     faults: Faults = field(default_factory=Faults)
     sides: dict[str, ClusterSide] = field(default_factory=dict)
@@ -96,7 +104,7 @@ class World:
     async def _start_cluster(self, cluster: Cluster, tokens: Tokens, certificates: Certificates) -> None:
         name = cluster.name
         version = f"v{cluster.master.version.split('_', maxsplit=1)[0]}+IKS"
-        server = KubernetesServer(name, self.journal, self.faults, tokens, version)
+        server = await self._api_server(name, tokens, version, certificates)
         context = _server_context(certificates, self.folder)
         served = await self._keep(server.app(), context=context)
         entrance = Entrance(served, await served.open_door(context), context, certificates.authority)
@@ -109,8 +117,20 @@ class World:
         self.sides[name] = ClusterSide(server, tokens, machines, entrance)
         self.afflictions[name] = Afflictions()
         await seeding.seed(self.cloud, cluster, api)
-        work = run_controllers(served.url, tokens.issue, self.scenario, afflictions=self.afflictions[name], ssl=trust)
+        parts = ALL if self.binaries is None else parts_beside(self.binaries)
+        work = run_controllers(served.url, tokens.issue, self.scenario, parts, self.afflictions[name], trust)
         self.background.start(work, f"controllers of {name}")
+
+    async def _api_server(
+        self, name: str, tokens: Tokens, version: str, certificates: Certificates
+    ) -> KubernetesServer | Front:
+        if self.binaries is None:
+            return KubernetesServer(name, self.journal, self.faults, tokens, version)
+        plane = Plane.planned(self.binaries, (self.folder / PLANES / name).resolve(), certificates)
+        await self._open.enter_async_context(running(plane, tokens))
+        front = Front(name, self.journal, self.faults, tokens, version)
+        front.stands_before(plane.url, plane.trust())
+        return front
 
     async def _serve(self, redis: str, port: int) -> Endpoints:
         accounts = Accounts(self.cloud.token_life)
@@ -200,12 +220,14 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0, help="port of the Slack page; 0 takes a free one")
     parser.add_argument("--redis", default="", help="URL of a store; without it a Valkey is started in DIR/valkey")
     parser.add_argument("--file", default=endpoints_file.NAME, help="name of the file of addresses in DIR")
+    parser.add_argument("--control-plane", action="store_true", help="run the clusters on a real control plane")
     chosen = parser.parse_args()
     try:
         scenario = load(chosen.scenario, chosen.speed)
         redis = chosen.redis or valkey.start(chosen.dir / "valkey").url
-        asyncio.run(run(World(scenario, chosen.dir, chosen.file), chosen.port, redis))
-    except (OSError, seeding.SeedingError, valkey.ValkeyError, KeyError, TypeError, yaml.YAMLError) as failure:
+        programs = binaries.find() if chosen.control_plane else None
+        asyncio.run(run(World(scenario, chosen.dir, chosen.file, programs), chosen.port, redis))
+    except (OSError, RuntimeError, KeyError, TypeError, yaml.YAMLError) as failure:
         print(f"sandbox: the world does not start: {failure}", file=sys.stderr)
         return 1
     return 0

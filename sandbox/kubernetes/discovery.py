@@ -13,8 +13,21 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 def version(cluster: Cluster) -> Obj:
-    """The build the server claims to be; major and minor follow the git version."""
-    match = re.match(r"v(\d+)\.(\d+)", cluster.version)
+    """The build the server claims to be."""
+    return {
+        **release(cluster.version),
+        "gitCommit": "$Format:%H$",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "go1.26.6",
+        "compiler": "gc",
+        "platform": "linux/amd64",
+    }
+
+
+def release(git_version: str) -> Obj:
+    """What of a build follows from its git version."""
+    match = re.match(r"v(\d+)\.(\d+)", git_version)
     major, minor = (match[1], match[2]) if match else ("1", "0")
     return {
         "major": major,
@@ -23,13 +36,7 @@ def version(cluster: Cluster) -> Obj:
         "emulationMinor": minor,
         "minCompatibilityMajor": major,
         "minCompatibilityMinor": str(max(int(minor) - 1, 0)),
-        "gitVersion": cluster.version,
-        "gitCommit": "$Format:%H$",
-        "gitTreeState": "",
-        "buildDate": "1970-01-01T00:00:00Z",
-        "goVersion": "go1.26.6",
-        "compiler": "gc",
-        "platform": "linux/amd64",
+        "gitVersion": git_version,
     }
 
 

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 from aiohttp import web
@@ -24,9 +23,8 @@ from sandbox.kubernetes.statuses import (
     unsupported_media,
 )
 from sandbox.kubernetes.streaming import stream
+from sandbox.outage import Outage
 from sandbox.tokens import ANONYMOUS, Identity, Tokens
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LARGEST_BODY = 3 * 2**20  # as the real server
 
@@ -43,17 +41,16 @@ class KubernetesServer:
         self.cluster = Cluster(name, tokens, version)
         self._journal = journal
         self._faults = faults
-        self._dark_until = 0.0
-        self._open: dict[int, web.Request] = {}
+        self._outage = Outage()
         seeds.plant(self.cluster)
 
     def app(self) -> web.Application:
         """The application; its clean-up ends all watches."""
-        middlewares = [self._outage, faults_middleware("kubernetes", self._faults)]
+        middlewares = [self._outage.middleware, faults_middleware("kubernetes", self._faults)]
         app = web.Application(middlewares=middlewares, client_max_size=LARGEST_BODY)
         app.router.add_route("*", "/{path:.*}", self._answer)
         app.cleanup_ctx.append(self._tidying)
-        app.on_shutdown.append(self._hang_up)
+        app.on_shutdown.append(self._outage.hang_up)
         return app
 
     def set_version(self, git_version: str) -> None:
@@ -66,32 +63,13 @@ class KubernetesServer:
 
     async def outage(self, seconds: float) -> None:
         """Answer nobody for a while and cut every open watch; returns when it is over."""
-        self._dark_until = time.monotonic() + seconds
-        await self._hang_up(None)
-        await asyncio.sleep(seconds)
-
-    async def _hang_up(self, _: web.Application | None) -> None:
-        for request in tuple(self._open.values()):
-            if request.transport is not None:
-                request.transport.abort()
+        await self._outage.last(seconds)
 
     async def _tidying(self, _: web.Application) -> AsyncIterator[None]:
         task = asyncio.create_task(garbage.Garbage(self.cluster).run())
         yield
         task.cancel()
         await asyncio.wait([task])
-
-    @web.middleware
-    async def _outage(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if time.monotonic() < self._dark_until:
-            if request.transport is not None:
-                request.transport.abort()
-            return web.Response(status=503)
-        self._open[id(request)] = request
-        try:
-            return await handler(request)
-        finally:
-            del self._open[id(request)]
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         call = Call(
