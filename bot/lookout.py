@@ -11,8 +11,9 @@ from dataclasses import replace
 import structlog
 
 from bot.forecast import foresee
-from bot.observe import failed, look
+from bot.observe import failed, together
 from bot.ports import Kubernetes
+from bot.recent_iks import RecentIks
 from bot.surroundings import Surroundings
 from state import marks
 from state.errors import GpuMigrateError, PermanentError
@@ -40,6 +41,7 @@ class Lookout:
         self._lock = asyncio.Lock()
         self._kubernetes: Kubernetes | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._recent = RecentIks()
         self._epoch = 0
         self._fresh = False
         self._looked = float("-inf")
@@ -73,7 +75,9 @@ class Lookout:
         try:
             kubernetes = await self.reach()
             iks = around.iks(self._stored().run.cluster)
-            snapshot = await look(iks, kubernetes, self.cluster_id, around.clock, fresh=fresh)
+            young = 0.0 if fresh else self._stored().run.policy.durations.poll.total_seconds() / 2
+            machines = self._recent.look(iks, self.cluster_id, young_seconds=young)
+            snapshot = await together(machines, kubernetes.look(fresh=fresh), around.clock)
             snapshot = await self._with_forecast(kubernetes, snapshot)
         except GpuMigrateError as error:
             return failed(error, around.clock)
