@@ -47,8 +47,9 @@ class Crew:
         return next((m["text"] for m in self.messages() if key_of(m).endswith("/progress")), "")
 
     def told(self, key: str) -> str:
-        """Text of the news whose key begins so, "" when it was not told."""
-        return next((m["text"] for m in self.messages() if key_of(m).partition("/")[2].startswith(f"note:{key}")), "")
+        """The news whose key begins so, with all its lines; "" when it was not told."""
+        found = (m for m in self.messages() if key_of(m).partition("/")[2].startswith(f"note:{key}"))
+        return next((f"{message['text']}\n{message['blocks']}" for message in found), "")
 
     def open_cards(self) -> Iterator[Message]:
         for message in self.messages():
