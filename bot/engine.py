@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import structlog
 
+from bot.ending import end
 from bot.keeper import Keeper
 from bot.ports import Ownership
 from bot.surroundings import Surroundings
@@ -127,9 +128,7 @@ class Engine:
         """Stop all keepers and hand their runs over; nothing is lost, the journal has it."""
         self._closing = True
         kept = tuple(self._keepers)
-        for task in tuple(self._tasks.values()):
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await end(self._tasks.values())
         for run_id in kept:
             await _quietly(lambda run_id=run_id: self._ownership.release(run_id))  # type: ignore[misc]
 

@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 
 from bot.announcer import Announcer
+from bot.ending import end
 from bot.lookout import Lookout
 from bot.patience import patiently
 from bot.perform import NotOurs, give
@@ -28,10 +29,9 @@ from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind
 from state.journal import Change, StoredRun
 from state.machine import Transition, transition
 from state.reasons import Code, Reason, reason
-from state.run import Run
+from state.run import Note, Run
 
 log = structlog.get_logger()
-
 SHORTEST_SECONDS = 0.05
 
 
@@ -49,6 +49,7 @@ class Keeper:
         self._look_again = False
         self._inbox = True
         self._doubt = False
+        self._failed = around.metrics.journal_errors.inc
         self._alarm: float | None = None  # loop time of the next look that nobody asked for
         self._watch_alarm: float | None = None
         self._lost = False
@@ -73,7 +74,7 @@ class Keeper:
         """Work until the run ends or is no longer ours. Raises RunConflict when somebody else changed it."""
         self._recover()
         self._spawn(self._announcer.keep_on())
-        self._spawn(self._around.failures.count(self.run, failures(self.run.notes)))
+        self._count(failures(self.run.notes))
         try:
             while not self.run.phase.ended and not self._lost:
                 await self._lap()
@@ -129,7 +130,7 @@ class Keeper:
     def _changed(self) -> None:
         """A watch saw something: look, but not more than once a second."""
         if self._watch_alarm is None:
-            self._watch_alarm = max(asyncio.get_running_loop().time(), self._lookout.next_look())
+            self._watch_alarm = self._lookout.next_look()
             self._signal.set()
 
     async def _apply(self, event: Event, taken: tuple[str, ...]) -> None:
@@ -160,15 +161,16 @@ class Keeper:
         self._stored = await patiently(lambda: self._around.store.apply(change), self._log, self._failed)
         for spot in spots:
             await self._around.points.reach(spot.after, spot.subject)
-        self._spawn(self._around.failures.count(self.run, failures(self.run.notes, before.notes)))
+        self._count(failures(self.run.notes, before.notes))
         self._around.metrics.transitions.labels(event=type(event).__name__).inc()
         effects = [type(e).__name__ for e in step.effects]
         self._log.info("lap", before=before.phase.value, effects=effects, **{f"run_{k}": v for k, v in row.items()})
         if master_moved(before, step.run):
             self._lookout.renew_access()
 
-    def _failed(self) -> None:
-        self._around.metrics.journal_errors.inc()
+    def _count(self, failed: tuple[Note, ...]) -> None:
+        if failed:
+            self._spawn(self._around.failures.count(self.run, failed))
 
     def _perform(self, effect: Effect) -> None:
         match effect:
@@ -230,6 +232,8 @@ class Keeper:
         task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # one that was cancelled before it began
+        task.add_done_callback(lambda _: work.close())  # of a task that was cancelled before it began
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
@@ -243,7 +247,5 @@ class Keeper:
         self._signal.set()
 
     async def _stop(self) -> None:
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
         await self._lookout.aclose()

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import structlog
 
+from bot.ending import end
 from bot.forecast import foresee
 from bot.observe import failed, together
 from bot.ports import Kubernetes
@@ -61,14 +62,15 @@ class Lookout:
             epoch, fresh = self._epoch, self._fresh
             self._fresh = False
             event = await self._seen(fresh=fresh)
-            self._looked = asyncio.get_running_loop().time()
+            self._looked = max(self._looked, asyncio.get_running_loop().time())
             if epoch == self._epoch:
                 return event
 
     def next_look(self) -> float:
-        """Loop time from which a watch may cause a look again."""
+        """Loop time at which a watch may cause a look; that moment is taken then, the next one is a gap later."""
         poll = self._stored().run.policy.durations.poll.total_seconds()
-        return self._looked + min(GAP_SECONDS, poll)
+        self._looked = max(asyncio.get_running_loop().time(), self._looked + min(GAP_SECONDS, poll))
+        return self._looked
 
     async def _seen(self, *, fresh: bool) -> Observed | LookFailed:
         around = self._around
@@ -143,7 +145,6 @@ class Lookout:
 
     async def aclose(self) -> None:
         if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+            await end((self._watching,))
         if self._kubernetes is not None:
             await self._kubernetes.aclose()

@@ -24,6 +24,7 @@ from bot.adapters.timers import Tick, Timers
 from bot.adapters.web import Web
 from bot.config import Settings
 from bot.desk import PlanDesk, RunsDesk, SubmitDesk
+from bot.ending import end
 from bot.engine import Engine
 from bot.messages.words import Words
 from bot.metrics import Metrics
@@ -98,9 +99,7 @@ async def _close(bot: Bot, tasks: tuple[asyncio.Task[None], ...]) -> None:
     await bot.plans.aclose()
     await bot.engine.aclose()
     await bot.whispers.aclose()
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await end(tasks)
     try:
         await bot.store.ownership.resign()
     except GpuMigrateError as error:

@@ -1,0 +1,222 @@
+"""One process of the bot inside the test: everything real but for the outside, and mortal.
+
+`kill` is what kill -9 is: all its tasks stop where they are and nothing is tidied up; what was on its way to Redis may or
+may not arrive. A new process under the same name, or another one, goes on.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from bot.braking import FailureRate
+from bot.desk import Setup, SubmitDesk
+from bot.ending import end
+from bot.engine import Engine
+from bot.messages import Words
+from bot.metrics import Metrics
+from bot.perform import Hands
+from bot.points import Place, Points
+from bot.ports import Kubernetes
+from bot.surroundings import Surroundings
+from bot.telling import Teller
+from handlers.ports import StartRequest
+from state.braking import Limit, why
+from state.events import Approved, Person
+from state.policy import Durations, Policy
+from state.reasons import Reason
+from state.run import Goal, Run
+from state.store import RedisReader, RedisStore, open_reader, open_store
+from tests.shell.ports import MemoryChat, World, WorldClock, WorldHelm, WorldIks, WorldKubernetes
+
+CLUSTER = "gpu-single"
+OPERATOR = Person("U0OPERATOR1", "T1", "C1")
+APPROVER = Person("U0APPROVER1", "T1", "C1")
+QUICK = Durations(poll=timedelta(milliseconds=10), idle=timedelta(milliseconds=10), stable=timedelta(seconds=10))
+POLICY = Policy(observe=False, approvers=("U0APPROVER1",), operators=("U0OPERATOR1",), durations=QUICK)
+TICK = 0.02
+PERSON = 0.01
+
+_OF: ContextVar["Process | None"] = ContextVar("process", default=None)
+
+
+def track_tasks() -> None:
+    """Let every task of this loop belong to the process that made it."""
+
+    def make(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **more: Any) -> asyncio.Task[Any]:
+        task = asyncio.Task(work, loop=loop, **more)
+        owner = _OF.get()
+        if owner is not None:
+            owner.tasks.add(task)
+        return task
+
+    asyncio.get_running_loop().set_task_factory(make)  # type: ignore[arg-type]  # typeshed wants a generator too
+
+
+@dataclass
+class Deadly(Points):
+    """Stops the process the first time that each subject reaches `place`; None: never. Shared with its successors."""
+
+    place: Place | None = None
+    subjects: list[str] = field(default_factory=list)
+    hit: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def reach(self, place: Place, subject: str) -> None:
+        if place is self.place and subject not in self.subjects:
+            self.subjects.append(subject)
+            self.hit.set()
+            await asyncio.Event().wait()  # until it is killed
+
+
+@dataclass(eq=False)
+class Process:
+    """A running bot. Make it with `start_process`."""
+
+    store: RedisStore
+    engine: Engine
+    submit: SubmitDesk
+    metrics: Metrics
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def live(self) -> None:
+        """Renew the lease and tick, until killed."""
+        lease = asyncio.create_task(self.store.ownership.keep())
+        while not lease.done():
+            await self.engine.tick()
+            await asyncio.sleep(TICK)
+        await lease
+
+    async def start(self, request: StartRequest) -> Reason:
+        """Somebody typed the start command here; what comes of it belongs to this process."""
+        before = _OF.set(self)
+        try:
+            return await self.submit.start(request)
+        finally:
+            _OF.reset(before)
+
+    async def kill(self) -> None:
+        """Stop everything where it is."""
+        while tasks := [task for task in self.tasks if not task.done()]:  # what a dying task starts dies too
+            await end(tasks)
+        await self.store.link.aclose()
+
+    async def close(self) -> None:
+        """Leave in good order."""
+        await self.engine.aclose()
+        await self.store.ownership.resign()
+        await self.kill()
+
+
+async def start_process(url: str, replica: str, world: World, chat: MemoryChat, points: Points) -> Process:
+    """Start a bot on a store; it ticks at once."""
+    store = await open_store(url, replica=replica)
+    metrics, clock = Metrics(), WorldClock(world)
+    around = Surroundings(
+        instance=f"{replica}.{store.ownership.replica.epoch}",
+        store=store.runs,
+        chat=chat,
+        iks=lambda _: WorldIks(world),
+        clock=clock,
+        words=Words(),
+        teller=Teller(chat, store.runs, Words(), clock),
+        metrics=metrics,
+        hands=_hands(store, world, points),
+        kubernetes=_kubernetes(world),
+        fleet=store.fleet,
+        failures=FailureRate(store.fleet, Limit()),
+        points=points,
+    )
+    engine = Engine(around, store.ownership)
+    setup = Setup({CLUSTER: POLICY}, {CLUSTER: "C1"})
+    process = Process(store, engine, SubmitDesk(store.runs, chat, clock, setup, engine.nudge), metrics)
+    before = _OF.set(process)
+    process.tasks.add(asyncio.create_task(process.live()))
+    _OF.reset(before)
+    return process
+
+
+def _hands(store: RedisStore, world: World, points: Points) -> Any:
+    async def kubeconfig() -> bytes:
+        return b""
+
+    async def brake() -> Reason | None:
+        return why(await store.get_brake())
+
+    def hands(_cluster: str, _cluster_id: str, kubernetes: Kubernetes) -> Hands:
+        outside = (WorldIks(world), kubernetes, WorldHelm(world), store.ownership, WorldClock(world))
+        return Hands(store.ownership.replica.name, *outside, kubeconfig, brake, points)
+
+    return hands
+
+
+def _kubernetes(world: World) -> Any:
+    async def kubernetes(_cluster: str, _cluster_id: str) -> Kubernetes:
+        return WorldKubernetes(world)
+
+    return kubernetes
+
+
+class People:
+    """Ask for runs and answer their questions, over a store of their own."""
+
+    def __init__(self, reader: RedisReader, world: World) -> None:
+        self._reader = reader
+        self._world = world
+        self._count = 0
+
+    async def start(self, process: Process) -> str:
+        """Type the start command; the run's id."""
+        self._count += 1
+        request = StartRequest(f"start-{id(self)}-{self._count}", CLUSTER, Goal.MIGRATE, OPERATOR)
+        await process.start(request)
+        found = await self._reader.runs.active(CLUSTER)
+        assert found is not None
+        return found
+
+    async def run(self, run_id: str) -> Run | None:
+        stored = await self._reader.runs.load(run_id)
+        return stored.run if stored is not None else None
+
+    async def approve(self, run: Run) -> None:
+        """Press the button of every open question."""
+        for question in run.approvals:
+            if question.decision is None:
+                event_id = f"{question.id}#{question.revision}"
+                event = Approved(self._world.now(), event_id, APPROVER, question.id, question.revision)
+                await self._reader.runs.submit(run.id, event)
+
+    async def until(self, run_id: str, hit: asyncio.Event, within: float = 60.0) -> Run:
+        """Approve everything until the run ends or somebody dies. Fails past `within` seconds."""
+        run: Run | None = None
+        try:
+            async with asyncio.timeout(within):
+                while not hit.is_set():
+                    run = await self.run(run_id)
+                    if run is not None and run.phase.ended:
+                        break
+                    if run is not None:
+                        await self.approve(run)
+                    await asyncio.sleep(PERSON)
+        except TimeoutError:
+            raise AssertionError(f"neither dead nor done: {_state(run)}") from None
+        assert run is not None
+        return run
+
+
+def _state(run: Run | None) -> str:
+    if run is None:
+        return "no run"
+    steps = [f"{s.key}: {s.phase} {s.note}" for s in run.steps if s.phase.value not in ("done", "due")]
+    return f"{run.phase} {run.pause} {run.trouble} {run.intent} {steps}"
+
+
+@asynccontextmanager
+async def people(url: str, world: World) -> AsyncIterator[People]:
+    reader = await open_reader(url)
+    try:
+        yield People(reader, world)
+    finally:
+        await reader.aclose()

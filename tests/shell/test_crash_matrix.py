@@ -1,0 +1,124 @@
+"""Kill the process at every named place of every call of the guide's example 1: each once-only call is made once.
+
+The store, ownership, keeper, engine and the last looks are the real ones, on a real Valkey; the oracle is the journal of
+the world, never what the bot says.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from bot.points import Place
+from state import keys
+from state.run import Run, RunPhase
+from tests.builders import one_worker
+from tests.shell.ports import MemoryChat, Mood, World
+from tests.shell.process import Deadly, people, start_process, track_tasks
+from tests.valkey import Valkey, running
+
+ONCE = ("UpdateMaster", "ReplaceWorker", "CreatePool", "RemovePool", "InstallChart")
+EXPECTED = ["InstallChart", "UpdateMaster", "CreatePool", "ReplaceWorker", "RemovePool"]
+CALLS = 10  # of the example, idempotent ones included
+AWAITED = {"update-master", "add-temporary-pool", "replace-worker/w1"}
+
+
+@pytest.fixture(scope="module")
+def databases() -> Iterator[Valkey]:
+    """A server with a database for each world, since replicas share everything in one."""
+    with running("--databases", "64") as server:
+        yield server
+
+
+@dataclass
+class Stage:
+    """Where a play happens. `same`: the dead replica comes back; else another one goes on. `redis`: it dies too."""
+
+    server: Valkey
+    number: int = 0
+    same: bool = True
+    redis: bool = False
+
+
+async def play(stage: Stage, world: World, deadly: Deadly) -> tuple[Run, MemoryChat]:
+    """Example 1 to its end, killed whenever `deadly` says, and gone on with."""
+    url, chat, replica = f"{stage.server.url}?db={stage.number}", MemoryChat(), "bot-0"
+    async with people(url, world) as humans:
+        process = await start_process(url, replica, world, chat, deadly)
+        run_id = await humans.start(process)
+        run = await humans.until(run_id, deadly.hit)
+        while deadly.hit.is_set():
+            await process.kill()
+            deadly.hit.clear()
+            if stage.redis:
+                stage.server.kill()
+                stage.server.start()
+            if not stage.same:
+                await end_lease(url, replica)
+                replica = f"bot-{len(deadly.subjects)}"
+            process = await start_process(url, replica, world, chat, deadly)
+            run = await humans.until(run_id, deadly.hit)
+        await process.close()
+    return run, chat
+
+
+async def end_lease(url: str, replica: str) -> None:
+    """The dead replica's twelve seconds are over."""
+    from redis.asyncio import Redis
+
+    async with Redis.from_url(url) as client:
+        await client.zrem(keys.REPLICAS, replica)
+
+
+def once_only(world: World) -> list[str]:
+    return [line.partition("(")[0] for line in world.journal if line.startswith(ONCE)]
+
+
+async def test_given_no_crash_when_played_then_the_example_is_the_guides(databases: Valkey) -> None:
+    track_tasks()
+    world = World(one_worker())
+    run, chat = await play(Stage(databases, 60), world, Deadly())
+
+    assert run.phase is RunPhase.DONE
+    assert once_only(world) == EXPECTED
+    assert len(world.journal) == CALLS
+    assert max(Counter(chat.posts).values()) == 1
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["same replica", "other replica"])
+@pytest.mark.parametrize("place", Place)
+async def test_given_a_death_at_each_call_when_gone_on_then_each_once_only_call_is_made_once(
+    databases: Valkey, place: Place, same: bool
+) -> None:
+    track_tasks()
+    base = 6 * list(Place).index(place) + 3 * int(same)
+    worlds = [World(one_worker(), mood) for mood in Mood]
+    deaths = [Deadly(place) for _ in worlds]
+    played = await asyncio.gather(
+        *(
+            play(Stage(databases, base + number, same), world, deadly)
+            for number, (world, deadly) in enumerate(zip(worlds, deaths, strict=True))
+        )
+    )
+
+    for (run, chat), world, deadly in zip(played, worlds, deaths, strict=True):
+        assert run.phase is RunPhase.DONE
+        assert once_only(world) == EXPECTED, world.mood
+        assert set(deadly.subjects) >= AWAITED if place is Place.VERIFYING else len(deadly.subjects) >= CALLS
+        assert max(Counter(chat.posts).values()) == 1
+
+
+@pytest.mark.parametrize("place", [Place.INTENT_SAVED, Place.CALLED, Place.BEFORE_OUTCOME, Place.VERIFYING])
+async def test_given_redis_dies_with_the_process_when_gone_on_then_each_once_only_call_is_made_once(
+    place: Place,
+) -> None:
+    track_tasks()
+    with running() as server:
+        world, deadly = World(one_worker(), Mood.LATE), Deadly(place)
+        run, _ = await play(Stage(server, redis=True), world, deadly)
+
+    assert run.phase is RunPhase.DONE
+    assert once_only(world) == EXPECTED
+    assert len(deadly.subjects) >= len(AWAITED)
