@@ -59,11 +59,21 @@ class TypeFaultError(Exception):
     """A value of the wrong JSON type; the text is what Go's decoder says."""
 
 
-def decode(value: Any, shape: Shape, *, custom: bool) -> Decoded:
-    """Fit `value` to `shape`. Raises TypeFaultError."""
+def decode(value: Any, shape: Shape, *, custom: bool, keep: bool = False) -> Decoded:
+    """Fit `value` to `shape`; `keep` leaves zero values and nulls in it, as an applied configuration needs.
+
+    Raises TypeFaultError.
+    """
     decoded = Decoded({})
-    decoded.obj = _fit(value, shape, _Path("", ("", ""), custom, decoded.unknown.append))
+    decoded.obj = _fit(value, shape, _Path("", ("", ""), _Mode(custom, keep, decoded.unknown.append)))
     return decoded
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    custom: bool
+    keep: bool
+    unknown: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +82,13 @@ class _Path:
 
     at: str
     names: tuple[str, str]
-    custom: bool
-    unknown: Callable[[str], None]
+    mode: _Mode
 
     def to(self, key: str) -> "_Path":
-        return _Path(f"{self.at}.{key}" if self.at else key, (key, self.names[0]), self.custom, self.unknown)
+        return _Path(f"{self.at}.{key}" if self.at else key, (key, self.names[0]), self.mode)
 
     def item(self, number: int) -> "_Path":
-        return _Path(f"{self.at}[{number}]", self.names, self.custom, self.unknown)
+        return _Path(f"{self.at}[{number}]", self.names, self.mode)
 
 
 def _fit(value: Any, shape: Shape, path: _Path) -> Any:
@@ -87,7 +96,7 @@ def _fit(value: Any, shape: Shape, path: _Path) -> Any:
         case "struct" if isinstance(value, dict):
             return _fit_struct(value, shape, path)
         case "map" if isinstance(value, dict):
-            return {key: _fit(part, shape.child(key), path.to(key)) for key, part in value.items()}
+            return _fit_map(value, shape, path)
         case "list" if isinstance(value, list):
             element = shape.element
             assert element is not None
@@ -96,11 +105,21 @@ def _fit(value: Any, shape: Shape, path: _Path) -> Any:
             return _fit_scalar(value, shape, path)
         case "any":
             return value
-    if path.custom:
+    if path.mode.custom and shape.schema is not None:
         return value  # the schema's validator names the fault
     raise TypeFaultError(
         f"json: cannot unmarshal {_json_type(value)} into Go struct field {path.at} of type {shape.kind}"
     )
+
+
+def _fit_map(value: dict[str, Any], shape: Shape, path: _Path) -> dict[str, Any]:
+    """Free keys; null among texts is the empty text, as Go decodes it."""
+    text = shape.element is not None and shape.element.type == "string" and shape.schema is None
+    empty = "" if text and not path.mode.keep else None
+    return {
+        key: empty if part is None and (text or path.mode.keep) else _fit(part, shape.child(key), path.to(key))
+        for key, part in value.items()
+    }
 
 
 def _fit_struct(value: dict[str, Any], shape: Shape, path: _Path) -> dict[str, Any]:
@@ -111,16 +130,23 @@ def _fit_struct(value: dict[str, Any], shape: Shape, path: _Path) -> dict[str, A
             if shape.open:
                 fitted[key] = part
             else:
-                path.unknown(f"{path.at}.{key}" if path.at else key)
+                path.mode.unknown(f"{path.at}.{key}" if path.at else key)
+            continue
+        if part is None and path.mode.keep:
+            fitted[key] = None
             continue
         if part is None:
-            if path.custom and known.schema is not None and known.schema.get("nullable"):
+            if path.mode.custom and known.schema is not None and known.schema.get("nullable"):
                 fitted[key] = None
             continue
         made = _fit(part, known, path.to(key))
-        if (path.custom and shape.schema is not None) or not _left_out(key, made, known, shape.type):
+        if (
+            path.mode.keep
+            or (path.mode.custom and shape.schema is not None)
+            or not _left_out(key, made, known, shape.type)
+        ):
             fitted[key] = made
-    for name in NULL_TIMES.get(shape.type, ()):
+    for name in () if path.mode.keep else NULL_TIMES.get(shape.type, ()):
         fitted.setdefault(name, None)
     return fitted
 
@@ -141,7 +167,7 @@ def _left_out(key: str, value: Any, shape: Shape, owner: str) -> bool:
 
 
 def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
-    if path.custom and shape.schema is not None:
+    if path.mode.custom and shape.schema is not None:
         return value
     fits = {
         "string": isinstance(value, str),

@@ -97,7 +97,7 @@ def changed(old: Any, new: Any, shape: Shape, at: Path = ()) -> tuple[set[Path],
     if old == new:
         return set(), set()
     if (shape.atomic and at) or not _walkable(old, new, shape):
-        return (set(), _everything(old, shape, at)) if new is None else ({at}, set())
+        return {at}, set()
     before, after = _children(old, shape), _children(new, shape)
     written: set[Path] = set()
     removed: set[Path] = set()

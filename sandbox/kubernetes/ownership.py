@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.kubernetes import fieldsets
 from sandbox.kubernetes.fieldsets import Path
-from sandbox.kubernetes.shapes import Shape
+from sandbox.kubernetes.shapes import ANY, Shape
 from sandbox.kubernetes.statuses import ApiError
 
 Obj = dict[str, Any]
@@ -59,7 +59,12 @@ def _sorted(entries: list[Obj]) -> list[Obj]:
 
 
 def after_update(old: Obj | None, new: Obj, shape: Shape, writer: Writer) -> list[Obj]:
-    """ManagedFields after a plain write from `old` to `new`."""
+    """The managedFields after a plain write from `old` to `new`.
+
+    An object that has none when it is updated is not tracked until somebody applies.
+    """
+    if old is not None and not old["metadata"].get("managedFields"):
+        return []
     written, removed = fieldsets.changed(_plain(old), _plain(new), shape)
     written = {path for path in written if path not in fieldsets.UNOWNED and path}
     entries: list[Obj] = []
@@ -100,21 +105,30 @@ def merge_applied(live: Obj | None, applied: Obj, shape: Shape, writer: Writer, 
     base = _plain(live)
     merged: Obj = _merge(base, applied, shape)
     entries = list((live or {}).get("metadata", {}).get("managedFields") or ())
+    if live is not None and not entries:
+        entries = _before_first_apply(base, shape, writer)
     mine = (writer.manager, "Apply", writer.api_version, writer.subresource)
     before = next((entry for entry in entries if _entry_key(entry) == mine), None)
     others = [entry for entry in entries if entry is not before]
     written, _ = fieldsets.changed(base, _plain(merged), shape)
-    others = _settled(others, written & claimed, force=force)
+    others = _settled(others, written, force=force)
     if before is not None:
-        dropped = _owned(before) - claimed
-        still = set().union(*(_owned(entry) for entry in others)) if others else set()
-        for path in sorted(dropped - still, key=len, reverse=True):
-            _drop(merged, path, shape, claimed | still)
+        kept = claimed.union(*(_owned(entry) for entry in others))
+        for path in sorted(_left(_owned(before), shape) - kept, key=len, reverse=True):
+            _drop(merged, path, shape, kept)
     mine_now = _entry(writer, "Apply", claimed)
     if live is not None and merged == base:  # nothing but ownership changed: its time is not moved
         mine_now = _with_time(mine_now, before.get("time") if before else None)
     merged["metadata"]["managedFields"] = _sorted([*others, mine_now] if claimed else others)
     return merged
+
+
+def _before_first_apply(base: Obj, shape: Shape, writer: Writer) -> list[Obj]:
+    """All that an untracked object holds belongs to nobody known when somebody applies for the first time."""
+    held, _ = fieldsets.changed({}, base, shape)
+    paths = {path for path in held if path not in fieldsets.UNOWNED and path}
+    nobody = Writer("before-first-apply", writer.api_version, "", writer.now)
+    return [_entry(nobody, "Update", paths)] if paths else []
 
 
 def _settled(others: list[Obj], written: set[Path], *, force: bool) -> list[Obj]:
@@ -154,6 +168,8 @@ def _conflict(contested: list[tuple[Obj, set[Path]]]) -> ApiError:
 
 
 def _merge(live: Any, applied: Any, shape: Shape) -> Any:
+    if applied is None and shape.kind in ("map", "struct", "list") and not shape.atomic:
+        return live  # claimed, but nothing is said about what is in it
     if isinstance(applied, dict) and not (shape.atomic and shape.type):
         if shape.atomic:
             return applied
@@ -168,6 +184,19 @@ def _merge(live: Any, applied: Any, shape: Shape) -> Any:
         joined = {mark: _merge(old.get(mark), item, element) for mark, item in new.items()}
         return [joined.pop(mark, item) for mark, item in old.items()] + list(joined.values())
     return applied
+
+
+def _left(last: set[Path], shape: Shape) -> set[Path]:
+    """What an applier may take away: what it owned, and the named fields around it."""
+    found = set(last)
+    for path in last:
+        node = shape
+        for number, element in enumerate(path[:-1], 1):
+            named = element.startswith("f:") and element[2:] in node.fields
+            if named and path[:number] != ("f:metadata",):
+                found.add(path[:number])
+            node = node.child(element[2:]) if element.startswith("f:") else node.element or ANY
+    return found
 
 
 def _drop(obj: Any, path: Path, shape: Shape, kept: set[Path]) -> None:

@@ -128,7 +128,7 @@ def _apply(call: Call) -> Reply:
             raise not_found(resource.plural, resource.group, call.name)
         merged = merge_applied(None, fitted, resource.shape, writer, force=force)
         managed = merged["metadata"].pop("managedFields", [])
-        return writing.store_new(call, bodies.complete(merged, resource), managed)
+        return writing.store_new(call, bodies.fit(merged, resource).obj, managed)
     old = json.loads(json.dumps(live))
     fitted["metadata"].pop("resourceVersion", None)
     merged = merge_applied(live, fitted, resource.shape, writer, force=force)
@@ -136,7 +136,7 @@ def _apply(call: Call) -> Reply:
     asked = applied["metadata"].get("resourceVersion")
     if asked:
         merged["metadata"]["resourceVersion"] = asked
-    return writing.save(call, old, bodies.complete(merged, resource), managed)
+    return writing.save(call, old, bodies.fit(merged, resource).obj, managed)
 
 
 def _check_applied(call: Call, applied: Any) -> None:
@@ -170,7 +170,7 @@ def _typed(call: Call, applied: Obj) -> Obj:
         f"{resource.group}/{resource.version}, Kind={resource.kind})"
     )
     try:
-        decoded = decode(applied, resource.shape, custom=resource.custom)
+        decoded = decode(applied, resource.shape, custom=resource.custom, keep=True)
     except TypeFaultError as error:
         raise internal(f"{prefix}: {error}") from error
     if decoded.unknown and not resource.custom:

@@ -27,7 +27,6 @@ BASIC_RULES: tuple[Obj, ...] = (
 DISCOVERY_RULES: tuple[Obj, ...] = (
     {"verbs": ["get"], "nonResourceURLs": list(DISCOVERY_URLS)},
     {"verbs": ["get"], "nonResourceURLs": list(EVERYONE_URLS)},
-    {"verbs": ["get"], "nonResourceURLs": ["/.well-known", "/.well-known/*"]},
 )
 
 

@@ -78,8 +78,12 @@ def store_new(call: Call, obj: Obj, managed: list[Obj]) -> Reply:
     strategies.prepare_create(resource, obj)
     _refuse_faults(resource, obj, validation.metadata(meta, resource.plural))
     place = (call.namespace if resource.namespaced else "", call.name)
-    if store.get(resource.key, place) is not None:
-        raise already_exists(resource.plural, resource.group, call.name)
+    there = store.get(resource.key, place)
+    if there is not None:
+        refusal = already_exists(resource.plural, resource.group, call.name)
+        if there.obj["metadata"].get("deletionTimestamp"):
+            refusal.message = f"object is being deleted: {refusal.message}"
+        raise refusal
     call.effect = {"uid": meta["uid"]}
     if not call.dry_run:
         obj = store.put(resource.key, place, obj).obj

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.sandbox.conformance.asking import APPLY, MERGE, STRATEGIC, Answer, Check, Server
+from tests.sandbox.conformance.asking import APPLY, JSON_PATCH, MERGE, STRATEGIC, Answer, Check, Server
 from tests.sandbox.conformance.comparing import Normaliser
 
 Json = dict[str, Any]
@@ -12,22 +12,32 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request: create, replace, merge, strategic, apply, delete or read of the ConfigMap `name`."""
+    """One request: create, replace, merge, strategic, json, apply, force, delete or read of the object `name`.
+
+    `manager`: who says so in an apply.
+    """
 
     verb: str
     name: str
     body: Json
+    manager: str = "one"
 
 
-async def play(server: Server, number: int, steps: list[Step]) -> Any:
-    """The normalised answers of all steps and the events a watch saw, from a namespace of its own."""
+async def play(server: Server, number: int, kind: str, steps: list[Step]) -> Any:
+    """The normalised answers of all steps and the events a watch saw, from a namespace of its own.
+
+    `kind`: ConfigMap, or Widget for the checks' custom resource.
+    """
     t, namespace = Check(server, "differential"), f"{server.namespace}-{number}"
     await t.post("/api/v1/namespaces", {"metadata": {"name": namespace}}, quiet=True)
-    maps = f"/api/v1/namespaces/{namespace}/configmaps"
-    started = (await t.get(maps, quiet=True)).meta["resourceVersion"]
-    answers = [_shown(await _ask(t, maps, step)) for step in steps]
-    await t.post(maps, {"metadata": {"name": "zz-last"}}, quiet=True)
-    seen, _ = await t.watch(maps, until=_last, resourceVersion=started, timeoutSeconds=10)
+    version, plural = ("v1", "configmaps") if kind == "ConfigMap" else (f"{server.group}/v1", "widgets")
+    root = "/api/v1" if kind == "ConfigMap" else f"/apis/{version}"
+    place = f"{root}/namespaces/{namespace}/{plural}"
+    typed = {"apiVersion": version, "kind": kind}
+    started = (await t.get(place, quiet=True)).meta["resourceVersion"]
+    answers = [_shown(await _ask(t, place, typed, step)) for step in steps]
+    await t.post(place, {**typed, "metadata": {"name": "zz-last"}}, quiet=True)
+    seen, _ = await t.watch(place, until=_last, resourceVersion=started, timeoutSeconds=10)
     both = {"answers": answers, "events": [event for event in seen if not _last([event])]}
     return json.loads(json.dumps(Normaliser(server)(both)))
 
@@ -36,21 +46,28 @@ def _last(events: list[Any]) -> bool:
     return bool(events) and events[-1]["object"].get("metadata", {}).get("name") == "zz-last"
 
 
-async def _ask(t: Check, maps: str, step: Step) -> Answer:
-    path = f"{maps}/{step.name}"
-    body = {**step.body, "metadata": {**step.body.get("metadata", {}), "name": step.name}}
+async def _ask(t: Check, place: str, typed: Json, step: Step) -> Answer:
+    path = f"{place}/{step.name}"
+    body = {**typed, **step.body, "metadata": {**step.body.get("metadata", {}), "name": step.name}}
     match step.verb:
         case "create":
-            return await t.post(maps, body)
+            return await t.post(place, body)
         case "replace":
             return await t.put(path, body)
         case "merge":
             return await t.patch(path, step.body, MERGE)
         case "strategic":
             return await t.patch(path, step.body, STRATEGIC)
-        case "apply":
-            full = {"apiVersion": "v1", "kind": "ConfigMap", **body}
-            return await t.patch(path, full, APPLY, fieldManager="one")
+        case "json":
+            rows = [
+                {"op": "add", "path": f"/{key}", "value": value}
+                for key, value in step.body.items()
+                if key != "metadata"
+            ]
+            return await t.patch(path, rows, JSON_PATCH)
+        case "apply" | "force":
+            force = {"force": "true"} if step.verb == "force" else {}
+            return await t.patch(path, body, APPLY, fieldManager=step.manager, **force)
         case "delete":
             return await t.delete(path)
         case _:
