@@ -48,7 +48,7 @@ class Keeper:
         self._looking = False
         self._look_again = False
         self._inbox = True
-        self._doubt = False
+        self._sure = asyncio.get_running_loop().time()  # when the journal was last seen to hold what we keep
         self._failed = around.metrics.journal_errors.inc
         self._alarm: float | None = None  # loop time of the next look that nobody asked for
         self._watch_alarm: float | None = None
@@ -98,8 +98,8 @@ class Keeper:
             self._inbox = False
             for entry in await patiently(lambda: self._around.store.inbox(self.run.id), self._log, self._failed):
                 await self._apply(entry.event, (entry.id,))
-        if self._doubt:
-            await self._look_up()
+        if asyncio.get_running_loop().time() - self._sure > self.run.policy.durations.idle.total_seconds():
+            await self._make_sure()
         while self._events and not self.run.phase.ended and not self._lost:
             await self._apply(self._events.popleft(), ())
         if not self.run.phase.ended and not self._lost:
@@ -115,17 +115,16 @@ class Keeper:
         self._signal.clear()
         now = loop.time()
         if any(t <= now for t in (self._alarm, self._watch_alarm) if t is not None):
-            self._doubt = self._alarm is not None and self._alarm <= now
             self._alarm = self._watch_alarm = None
             self._events.append(Nudged(self._around.clock.now()))
 
-    async def _look_up(self) -> None:
+    async def _make_sure(self) -> None:
         """Now and then: is the journal's run still the one we keep? A lost or rewound journal says nothing by itself."""
-        self._doubt = False
         found = await patiently(lambda: self._around.store.load(self.run.id), self._log, self._failed)
         if found is None or (found.version, found.fence) != (self._stored.version, self._stored.fence):
             self._log.warning("the journal holds another run than we keep: it is taken up anew")
             self._lose()
+        self._sure = asyncio.get_running_loop().time()
 
     def _changed(self) -> None:
         """A watch saw something: look, but not more than once a second."""
@@ -145,9 +144,8 @@ class Keeper:
             self._alarm = asyncio.get_running_loop().time() + delay
         for effect in step.effects:
             self._perform(effect)
-        if isinstance(event, Observed):
-            for key in verified(self.run):
-                await self._around.points.reach(Place.VERIFYING, key)
+        for key in verified(self.run) if isinstance(event, Observed) else ():
+            await self._around.points.reach(Place.VERIFYING, key)
 
     async def _save(self, event: Event, step: Transition, taken: tuple[str, ...]) -> None:
         """Save before acting: the effects of a transition start only after this returns."""
@@ -232,7 +230,6 @@ class Keeper:
         task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: work.close())  # one that was cancelled before it began
         task.add_done_callback(lambda _: work.close())  # of a task that was cancelled before it began
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:

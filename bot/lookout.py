@@ -61,8 +61,8 @@ class Lookout:
         while True:
             epoch, fresh = self._epoch, self._fresh
             self._fresh = False
-            event = await self._seen(fresh=fresh)
             self._looked = max(self._looked, asyncio.get_running_loop().time())
+            event = await self._seen(fresh=fresh)
             if epoch == self._epoch:
                 return event
 
