@@ -9,9 +9,9 @@ DIR ?= .sandbox
 SCENARIO ?= guide
 SPEED ?= 60
 
-.PHONY: help install tools check test demo sandbox screenshots control-plane clean
+.PHONY: help install tools check test demo sandbox screenshots control-plane test-control-plane clean
 help: ## what there is
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 install: $(DEV) ## everything for development into .venv
 
@@ -39,6 +39,9 @@ screenshots: $(DEV) tools ## the pictures in docs/images, of a run that is playe
 
 control-plane: ## a real control plane for the tests that want one; built from Go modules, takes long
 	@$(PYTHON) tools/build_control_plane.py
+
+test-control-plane: $(DEV) tools ## the tests that ask a real control plane; after `make control-plane`
+	GPU_MIGRATE_CONTROL_PLANE=1 $(BIN)/pytest -m control_plane
 
 clean: ## away with everything that was made here
 	rm -rf $(VENV) .tools $(DIR) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -17,18 +17,18 @@ SPEED = 100.0
 EVERYBODY = (OPERATOR, APPROVER, OTHER_APPROVER, ONLOOKER)
 
 
-def example_1(folder: Path) -> Record:
-    """One GPU worker."""
-    return _played(folder, "guide-example-1", "gpu-single")
+def example_1(folder: Path, *, real: bool = False) -> Record:
+    """One GPU worker; `real`: on a real control plane."""
+    return _played(folder, "guide-example-1", "gpu-single", real=real)
 
 
-def example_2(folder: Path) -> Record:
-    """Two GPU workers."""
-    return _played(folder, "guide-example-2", "gpu-multi")
+def example_2(folder: Path, *, real: bool = False) -> Record:
+    """Two GPU workers; `real`: on a real control plane."""
+    return _played(folder, "guide-example-2", "gpu-multi", real=real)
 
 
-def _played(folder: Path, scenario: str, cluster: str) -> Record:
-    with staged(folder, scenario, SPEED) as stage:
+def _played(folder: Path, scenario: str, cluster: str, *, real: bool) -> Record:
+    with staged(folder, scenario, SPEED, real=real) as stage:
         stage.start_bot()
         return Camera(stage, cluster).film()
 

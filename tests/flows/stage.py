@@ -186,11 +186,14 @@ class Stage:
 
 
 @contextmanager
-def staged(folder: Path, scenario: str, speed: float) -> Iterator[Stage]:
-    """Open a stage with a world and its Valkey, no bot yet; whatever happens, all processes are gone afterwards."""
+def staged(folder: Path, scenario: str, speed: float, *, real: bool = False) -> Iterator[Stage]:
+    """Open a stage with a world and its Valkey, no bot yet; whatever happens, all processes are gone afterwards.
+
+    `real`: the clusters run on a real control plane.
+    """
     made = Stage(folder)
     try:
-        stage.up(folder, scenario, speed, bot=False)
+        stage.up(folder, scenario, speed, bot=False, real=real)
         yield made
     except AssertionError as failed:
         for replica in made.bots:
