@@ -100,7 +100,7 @@ async def test_given_an_onlooker_when_steering_then_refused_and_heard() -> None:
         ("pause gpu-nowhere", "No cluster gpu-nowhere is configured. Known: gpu-"),
         ("start gpu-nowhere", "Known: gpu-"),
         ("start", "/gpu-migrate start CLUSTER"),
-        ("sttart gpu-multi", "did you mean start"),
+        ("sttart gpu-multi", "Did you mean start"),
         ("start gpu-multi --now", "--now"),
         ("report r-404", "There is no run r-404"),
         ("report", "Runs"),
