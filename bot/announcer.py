@@ -11,6 +11,7 @@ from state.errors import GpuMigrateError
 from state.run import Run
 
 GAP_SECONDS = 2.5  # Slack allows some fifty rewrites a minute to all runs together
+LONGEST_SECONDS = 60.0  # between vain tries: a channel that was archived stays so
 LAST_WORD_SECONDS = 60.0
 
 
@@ -30,12 +31,16 @@ class Announcer:
 
     async def keep_on(self) -> None:
         """Until cancelled."""
+        pause = GAP_SECONDS
         while True:
             await self._due.wait()
             self._due.clear()
-            if not await self._tell():
+            if await self._tell():
+                pause = GAP_SECONDS
+            else:
                 self._due.set()
-            await asyncio.sleep(GAP_SECONDS)
+                pause = min(pause * 2, LONGEST_SECONDS)
+            await asyncio.sleep(pause)
 
     async def last_word(self) -> None:
         """The last state arrives, or at least a minute was spent on it; the next start tries again."""

@@ -59,11 +59,20 @@ class Teller:
         self._clock = clock
 
     async def tell(self, run: Run) -> None:
-        """Post and rewrite until Slack shows what `run` says. Raises the errors of Chat and RunStore."""
+        """Post and rewrite until Slack shows what `run` says. Raises the errors of Chat and RunStore.
+
+        A message that Slack refuses does not keep the others back; its error is raised at the end.
+        """
         records = dict(await self._store.messages(run.id))
         root = await self._root(run, records)
+        refused: PermanentError | None = None
         for wanted in self._wanted(run):
-            await self._bring(run, wanted, records, root)
+            try:
+                await self._bring(run, wanted, records, root)
+            except PermanentError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
 
     async def _root(self, run: Run, records: dict[str, MessageRecord]) -> str:
         """The progress message has to exist first: its thread holds the news."""
@@ -113,6 +122,8 @@ class Teller:
         except PermanentError as lost:
             if lost.reason.text("error") not in _LOST:
                 raise
+            intent = MessageRecord(run.channel, "", "", self._clock.now(), place.thread)
+            await self._store.put_message(run.id, wanted.key, intent)
             return await self._chat.post(run.channel, wanted.message, key=key, thread=place.thread)
         return place
 
