@@ -204,6 +204,9 @@ def _contradictions(cluster: ClusterSettings) -> tuple[str, ...]:
         return (
             f"{key}.approvers: nobody could answer, so mode act is refused; list Slack user ids or write mode: observe",
         )
+    waits = cluster.policy.durations
+    if waits.stale <= waits.settle:
+        return (f"{key}.durations.stale: has to be longer than settle; else a lost call could be made again",)
     low, high = (tuple(int(n) for n in v.split(".")) for v in cluster.policy.chart.tested)
     if low > high:
         return (f"{key}.chart.tested: the lowest version stands first",)

@@ -9,7 +9,7 @@ once it is accepted, whether its answer arrives or not.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.ports import ClusterRef, Place
@@ -29,6 +29,7 @@ from state.orders import (
     UpdateMaster,
     natural_key,
 )
+from state.policy import Durations, Policy
 from state.reasons import Code, Reason, reason
 from state.snapshot import IksView, KubernetesView, Snapshot
 from tests.core.model import Model
@@ -44,12 +45,17 @@ class Mood(StrEnum):
     LATE = "late"  # the same, and nothing shows for a minute
 
 
-class World:
-    """One cluster."""
+QUICK = Durations(poll=timedelta(milliseconds=10), idle=timedelta(milliseconds=10), stable=timedelta(seconds=10))
+POLICY = Policy(observe=False, approvers=("U0APPROVER1",), operators=("U0OPERATOR1",), durations=QUICK)
 
-    def __init__(self, snapshot: Snapshot, mood: Mood = Mood.ANSWERS) -> None:
+
+class World:
+    """One cluster, and the policy that bots have for it."""
+
+    def __init__(self, snapshot: Snapshot, mood: Mood = Mood.ANSWERS, policy: Policy = POLICY) -> None:
         self.model = Model(snapshot)
         self.mood = mood
+        self.policy = policy
         self.mark: dict[str, str] = {}
         self.looks = 0
         self._hidden: list[tuple[int, Order]] = []
@@ -182,12 +188,11 @@ class WorldHelm:
 
 
 class MemoryChat:
-    """Slack: messages by place. `posts` are the keys of all posts, in order."""
+    """Slack: messages by place. `posts`: keys of all posts in order."""
 
     def __init__(self) -> None:
         self.posts: list[str] = []
         self.texts: dict[str, str] = {}
-        self.messages: dict[str, Message] = {}
         self.whispers: list[tuple[str, str]] = []
         self._places: dict[str, Place] = {}
 
@@ -212,4 +217,3 @@ class MemoryChat:
 
     def _keep(self, key: str, message: Message) -> None:
         self.texts[key] = message.text
-        self.messages[key] = message

@@ -5,12 +5,13 @@ may not arrive. A new process under the same name, or another one, goes on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
+
+from redis.asyncio import Redis
 
 from bot.braking import FailureRate
 from bot.desk import Setup, SubmitDesk
@@ -24,9 +25,9 @@ from bot.ports import Kubernetes
 from bot.surroundings import Surroundings
 from bot.telling import Teller
 from handlers.ports import StartRequest
+from state import keys
 from state.braking import Limit, why
-from state.events import Approved, Person
-from state.policy import Durations, Policy
+from state.events import Approved, HumanEvent, Person
 from state.reasons import Reason
 from state.run import Goal, Run
 from state.store import RedisReader, RedisStore, open_reader, open_store
@@ -35,8 +36,6 @@ from tests.shell.ports import MemoryChat, World, WorldClock, WorldHelm, WorldIks
 CLUSTER = "gpu-single"
 OPERATOR = Person("U0OPERATOR1", "T1", "C1")
 APPROVER = Person("U0APPROVER1", "T1", "C1")
-QUICK = Durations(poll=timedelta(milliseconds=10), idle=timedelta(milliseconds=10), stable=timedelta(seconds=10))
-POLICY = Policy(observe=False, approvers=("U0APPROVER1",), operators=("U0OPERATOR1",), durations=QUICK)
 TICK = 0.02
 PERSON = 0.01
 
@@ -97,6 +96,10 @@ class Process:
         finally:
             _OF.reset(before)
 
+    def number(self, name: str) -> float:
+        """A number of /metrics."""
+        return self.metrics.registry.get_sample_value(name) or 0.0
+
     async def kill(self) -> None:
         """Stop everything where it is."""
         while tasks := [task for task in self.tasks if not task.done()]:  # what a dying task starts dies too
@@ -123,14 +126,14 @@ async def start_process(url: str, replica: str, world: World, chat: MemoryChat, 
         words=Words(),
         teller=Teller(chat, store.runs, Words(), clock),
         metrics=metrics,
-        hands=_hands(store, world, points),
+        hands=lambda *_: hands_of(store, world, points),
         kubernetes=_kubernetes(world),
         fleet=store.fleet,
         failures=FailureRate(store.fleet, Limit()),
         points=points,
     )
     engine = Engine(around, store.ownership)
-    setup = Setup({CLUSTER: POLICY}, {CLUSTER: "C1"})
+    setup = Setup({CLUSTER: world.policy}, {CLUSTER: "C1"})
     process = Process(store, engine, SubmitDesk(store.runs, chat, clock, setup, engine.nudge), metrics)
     before = _OF.set(process)
     process.tasks.add(asyncio.create_task(process.live()))
@@ -138,18 +141,17 @@ async def start_process(url: str, replica: str, world: World, chat: MemoryChat, 
     return process
 
 
-def _hands(store: RedisStore, world: World, points: Points) -> Any:
+def hands_of(store: RedisStore, world: World, points: Points) -> Hands:
+    """What a call of this replica needs."""
+
     async def kubeconfig() -> bytes:
         return b""
 
     async def brake() -> Reason | None:
         return why(await store.get_brake())
 
-    def hands(_cluster: str, _cluster_id: str, kubernetes: Kubernetes) -> Hands:
-        outside = (WorldIks(world), kubernetes, WorldHelm(world), store.ownership, WorldClock(world))
-        return Hands(store.ownership.replica.name, *outside, kubeconfig, brake, points)
-
-    return hands
+    outside = (WorldIks(world), WorldKubernetes(world), WorldHelm(world), store.ownership, WorldClock(world))
+    return Hands(store.ownership.replica.name, *outside, kubeconfig, brake, points)
 
 
 def _kubernetes(world: World) -> Any:
@@ -188,6 +190,30 @@ class People:
                 event = Approved(self._world.now(), event_id, APPROVER, question.id, question.revision)
                 await self._reader.runs.submit(run.id, event)
 
+    async def once(self, run_id: str, wanted: Callable[[Run], bool], within: float = 30.0) -> Run:
+        """Wait, answering nothing, until the run is as wanted."""
+        run: Run | None = None
+        try:
+            async with asyncio.timeout(within):
+                while run is None or not wanted(run):
+                    await asyncio.sleep(PERSON)
+                    run = await self.run(run_id)
+        except TimeoutError:
+            raise AssertionError(f"never as wanted: {_state(run)}") from None
+        return run
+
+    async def submit(self, run_id: str, event: HumanEvent) -> None:
+        await self._reader.runs.submit(run_id, event)
+
+    async def until_ordered(self, run_id: str, world: World, call: str) -> None:
+        """Approve everything until a call stands in the world's journal."""
+        async with asyncio.timeout(30):
+            while not any(line.startswith(call) for line in world.journal):
+                run = await self.run(run_id)
+                if run is not None:
+                    await self.approve(run)
+                await asyncio.sleep(PERSON)
+
     async def until(self, run_id: str, hit: asyncio.Event, within: float = 60.0) -> Run:
         """Approve everything until the run ends or somebody dies. Fails past `within` seconds."""
         run: Run | None = None
@@ -204,6 +230,21 @@ class People:
             raise AssertionError(f"neither dead nor done: {_state(run)}") from None
         assert run is not None
         return run
+
+
+async def eventually(condition: Callable[[], bool], what: str, within: float = 10.0) -> None:
+    try:
+        async with asyncio.timeout(within):
+            while not condition():
+                await asyncio.sleep(PERSON)
+    except TimeoutError:
+        raise AssertionError(what) from None
+
+
+async def end_lease(url: str, replica: str) -> None:
+    """The twelve seconds of a dead or stopped replica are over."""
+    async with Redis.from_url(url) as client:
+        await client.zrem(keys.REPLICAS, replica)
 
 
 def _state(run: Run | None) -> str:

@@ -302,3 +302,11 @@ def test_given_any_content_when_judged_then_it_is_settings_or_one_line_a_fault(c
 
         assert faults
         assert all("\n" not in fault and ": " in fault for fault in faults)
+
+
+def test_given_a_mark_that_ends_before_calls_settle_when_loaded_then_it_is_refused(desk: Desk) -> None:
+    faults = desk.faults({"clusters": {"a": {"durations": {"stale": "1m"}}, "b": {"durations": {"stale": 4}}}})
+
+    assert any(line.startswith("clusters.b.durations.stale: ") and "at least 5s" in line for line in faults)
+    faults = desk.faults({"clusters": {"a": {"durations": {"stale": "1m"}}}})
+    assert any(line.startswith("clusters.a.durations.stale: has to be longer than settle") for line in faults)

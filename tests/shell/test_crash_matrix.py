@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import pytest
 
 from bot.points import Place
-from state import keys
 from state.run import Run, RunPhase
 from tests.builders import one_worker
 from tests.shell.ports import MemoryChat, Mood, World
-from tests.shell.process import Deadly, people, start_process, track_tasks
+from tests.shell.process import Deadly, end_lease, people, start_process, track_tasks
 from tests.valkey import Valkey, running
 
 ONCE = ("UpdateMaster", "ReplaceWorker", "CreatePool", "RemovePool", "InstallChart")
@@ -62,14 +61,6 @@ async def play(stage: Stage, world: World, deadly: Deadly) -> tuple[Run, MemoryC
             run = await humans.until(run_id, deadly.hit)
         await process.close()
     return run, chat
-
-
-async def end_lease(url: str, replica: str) -> None:
-    """The dead replica's twelve seconds are over."""
-    from redis.asyncio import Redis
-
-    async with Redis.from_url(url) as client:
-        await client.zrem(keys.REPLICAS, replica)
 
 
 def once_only(world: World) -> list[str]:

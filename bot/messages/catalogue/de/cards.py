@@ -17,6 +17,8 @@ CARDS = {
     "umzieht: {nodes}.",
     Code.CARD_PODS_MOVE: "Diese Pods ziehen auf andere Nodes um: {pods}.",
     Code.CARD_PODS_PENDING: "*Anderswo keine freie GPU* für {pods}: weg, bis der Nachfolger bereit ist.",
+    Code.CARD_FORECAST: "Prognose: etwa {lost} GPU-Minuten gehen verloren (GPUs ohne Platz: {gpus}; "
+    "ein Ersatz dauert etwa {seconds:seconds}).",
     Code.CARD_DELETED_FOR_GOOD: "*Nicht umkehrbar:* die Maschine {worker} wird mit allem auf ihren Platten gelöscht, "
     "was Disruption Budgets auch sagen.",
     Code.CARD_NOTHING_HAPPENS: "Es geschieht nichts, bis jemand antwortet.",

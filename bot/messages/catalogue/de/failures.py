@@ -3,8 +3,10 @@
 from state.reasons import Code
 
 FAILURES = {
-    Code.DEADLINE: "{step:step} dauerte länger als {minutes:minutes}. Der Bot sieht weiter nach und gibt nichts Neues "
+    Code.DEADLINE: "{step:step} dauerte länger als {seconds:seconds}. Der Bot sieht weiter nach und gibt nichts Neues "
     "in Auftrag; `/gpu-migrate retry {here}` gibt wieder Zeit.",
+    Code.ADMISSION_REFUSED: "Node {node} hat {count} GPU-Pods abgewiesen, obwohl GPUs frei sind: das Kubelet führt dort "
+    "falsch Buch über die Geräte. Worker neu starten, fehlgeschlagene Pods löschen, dann `/gpu-migrate retry {here}`.",
     Code.PROVISION_FAILED: "IKS konnte Worker {worker} nicht bereitstellen[: {message}]. Nichts wird doppelt bestellt: "
     "Ursache beheben, dann `/gpu-migrate retry {here}`.",
     Code.STRANGER: "Es sind Worker aufgetaucht, die dieser Lauf nicht bestellt hat: {workers}. Er hält an, weil sie "

@@ -11,8 +11,11 @@ NEWS = {
     "Workloads können kommen.",
     Code.GPUS_LOST: "Worker {worker} hat seine GPUs verloren[ auf Node {node}][: {detail}]. "
     "Solange wird kein weiterer Worker weggenommen.",
-    Code.WORKLOADS_RECOVERED: "Workloads laufen wieder: {workloads}[ (nach: {after:step})].",
-    Code.WORKLOAD_UNRECOVERED: "{workload} ist nicht zurück: {have} von {want} Pods sind verfügbar.",
+    Code.WORKLOADS_RECOVERED: "Workloads laufen wieder: {workloads}[ (nach: {after:step})]"
+    "[; {rejected} abgewiesene Pods sind übrig].",
+    Code.WORKLOAD_UNRECOVERED: "{workload} ist nicht zurück: {have} von {want} Pods sind verfügbar[: {scheduling}].",
+    Code.SCHEDULER_NOT_RETRIED: "GPUs sind frei und {pods} würde passen, aber der Scheduler hat es nicht noch einmal "
+    "versucht. Den wartenden Pod löschen, damit sein Besitzer einen neuen macht.",
     Code.STEP_DONE: "Fertig: {step:step}[, in {seconds:seconds}].",
     Code.STEP_STUCK: "Es hakt: {step:step}. Der Bot sieht weiter nach und macht von selbst weiter, sobald es geht.",
     Code.STEP_FAILED: "Fehlgeschlagen: {step:step}. Nichts Neues wird in Auftrag gegeben. "

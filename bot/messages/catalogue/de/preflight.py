@@ -26,8 +26,10 @@ PREFLIGHT = {
     Code.POOL_LABELS: "Pool {pool} gibt jedem neuen Worker {labels} mit; dort käme nie ein Treiber an. "
     "Diese Labels vom Pool nehmen (nicht von den Nodes).",
     Code.MIXED_OS: "Die GPU-Worker haben verschiedene Betriebssysteme: {systems}. Zuerst vereinheitlichen.",
-    Code.TAINT_NOT_TOLERATED: "Node {node} hat den Taint {taint}, den die Pods des Operators nicht dulden. "
+    Code.TAINT_NOT_TOLERATED: "Node {node} hat den Taint {taint}, den die Pods des Operators[ ({by})] nicht dulden. "
     "Toleration in die Chart-Werte dieses Clusters aufnehmen.",
+    Code.UPGRADE_FAILED: "Node {node} trägt {label}: NVIDIAs Treiber-Manager hat dort aufgegeben. "
+    "Ursache klären und das Label entfernen, bevor der Worker angefasst wird.",
     Code.FOREIGN_OPERATOR: "Hier verwaltet schon etwas anderes die GPUs: {what}. Zwei davon kämen sich in die Quere: "
     "zuerst entfernen.",
     Code.RELEASE_ELSEWHERE: "Ein GPU Operator ist schon installiert: Release {release} in {namespace}, Version "

@@ -29,7 +29,7 @@ ACCESS = {
     Code.STORE_REWOUND: "The bot's memory went back in time: known {known}, found {found}. "
     "The run stopped; compare it with the cluster before `/gpu-migrate resume {here}`.",
     Code.STORE_LOST: "The record of run {run} in cluster {cluster} is gone from Redis. Nothing more is ordered; what IBM "
-    "Cloud began goes on there. `/gpu-migrate start {cluster}` looks, shows what it finds and continues from there.",
+    "Cloud began goes on there. `/gpu-migrate start {cluster:raw}` looks, shows what it finds and continues from there.",
     Code.STORE_UNREADABLE: "The bot cannot read what it remembered[: {what}]. It was written by a newer version or is "
     "damaged; the run is left alone until a version that can read it runs.",
     Code.STORE_OVERTAKEN: "Another process changed run {run}[ ({what}: known {known}, found {found})]. "

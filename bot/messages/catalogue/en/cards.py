@@ -16,6 +16,8 @@ CARDS = {
     Code.CARD_CLOSE_OLD: "These old nodes take no new pods from now on, so that each workload moves once: {nodes}.",
     Code.CARD_PODS_MOVE: "These pods move to other nodes: {pods}.",
     Code.CARD_PODS_PENDING: "*No free GPU elsewhere* for {pods}: away until the successor is ready.",
+    Code.CARD_FORECAST: "Forecast: about {lost} GPU-minutes are lost (GPUs without a place: {gpus}; "
+    "a replacement takes about {seconds:seconds}).",
     Code.CARD_DELETED_FOR_GOOD: "*Cannot be undone:* machine {worker} is deleted with everything on its disks, "
     "whatever disruption budgets say.",
     Code.CARD_NOTHING_HAPPENS: "Nothing happens until somebody answers.",

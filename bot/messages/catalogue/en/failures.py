@@ -3,8 +3,10 @@
 from state.reasons import Code
 
 FAILURES = {
-    Code.DEADLINE: "{step:step} took longer than {minutes:minutes}. The bot keeps looking and orders nothing new; "
+    Code.DEADLINE: "{step:step} took longer than {seconds:seconds}. The bot keeps looking and orders nothing new; "
     "`/gpu-migrate retry {here}` gives it time again.",
+    Code.ADMISSION_REFUSED: "Node {node} turned {count} GPU pods away although it has free GPUs: the kubelet's bookkeeping "
+    "of devices is off there. Restart the worker, delete the failed pods, then `/gpu-migrate retry {here}`.",
     Code.PROVISION_FAILED: "IKS could not provide worker {worker}[: {message}]. Nothing is ordered twice: "
     "clear the cause, then `/gpu-migrate retry {here}`.",
     Code.STRANGER: "Workers appeared that this run did not order: {workers}. It stopped, since they cannot be told "

@@ -9,8 +9,11 @@ NEWS = {
     Code.GPUS_READY: "GPUs of worker {worker} are allocatable[ on node {node}][: {gpus}]. Workloads can come.",
     Code.GPUS_LOST: "Worker {worker} lost its GPUs[ on node {node}][: {detail}]. "
     "No further worker is taken away meanwhile.",
-    Code.WORKLOADS_RECOVERED: "Workloads run again: {workloads}[ (after: {after:step})].",
-    Code.WORKLOAD_UNRECOVERED: "{workload} has not recovered: {have} of {want} pods are available.",
+    Code.WORKLOADS_RECOVERED: "Workloads run again: {workloads}[ (after: {after:step})]"
+    "[; {rejected} rejected pods are left over].",
+    Code.WORKLOAD_UNRECOVERED: "{workload} has not recovered: {have} of {want} pods are available[: {scheduling}].",
+    Code.SCHEDULER_NOT_RETRIED: "GPUs are free and {pods} would fit, but the scheduler has not tried again. "
+    "Delete the waiting pod, so that its owner makes a new one.",
     Code.STEP_DONE: "Done: {step:step}[, in {seconds:seconds}].",
     Code.STEP_STUCK: "Stuck: {step:step}. The bot keeps looking and goes on by itself once it can.",
     Code.STEP_FAILED: "Failed: {step:step}. Nothing new is ordered. "

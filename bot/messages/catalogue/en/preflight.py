@@ -26,8 +26,10 @@ PREFLIGHT = {
     Code.POOL_LABELS: "Pool {pool} gives {labels} to every new worker, so no driver would ever be installed there. "
     "Take these labels off the pool (not off the nodes).",
     Code.MIXED_OS: "The GPU workers run different operating systems: {systems}. Bring them to one first.",
-    Code.TAINT_NOT_TOLERATED: "Node {node} has the taint {taint}, which the operator's pods do not tolerate. "
+    Code.TAINT_NOT_TOLERATED: "Node {node} has the taint {taint}, which the operator's pods[ ({by})] do not tolerate. "
     "Add a toleration to the chart values of this cluster.",
+    Code.UPGRADE_FAILED: "Node {node} carries {label}: NVIDIA's driver manager gave up on it. "
+    "Find out why and clear the label before the worker is touched.",
     Code.FOREIGN_OPERATOR: "Something else already manages GPUs here: {what}. "
     "Two of them would fight: remove it first.",
     Code.RELEASE_ELSEWHERE: "A GPU Operator is already installed: release {release} in {namespace}, version {version}. "
