@@ -18,7 +18,7 @@ UNOWNED = frozenset(
         ("f:metadata", f"f:{name}")
         for name in (
             *("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields"),
-            *("resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"),
+            "resourceVersion",
         )
     }
 )
