@@ -109,6 +109,8 @@ class MemoryStore:
 
     def accept_rewound(self, run_id: str) -> None:
         self.accepted.append(run_id)
+        if self.trouble is not None and self.trouble.reason.code is Code.STORE_REWOUND:
+            self.trouble = None
 
     async def messages(self, run_id: str) -> Mapping[str, MessageRecord]:
         self._reach()
