@@ -9,9 +9,10 @@ from typing import Any
 
 from sandbox.people import Message
 from tests.flows.crew import APPROVER, ONLOOKER, OPERATOR, OTHER_APPROVER, Crew
+from tests.flows.oracle import changes, only
 from tests.flows.recording import Record
 from tests.flows.stage import Stage, staged
-from tests.flows.world_view import view
+from tests.flows.world_view import pods, view
 
 SPEED = 100.0
 EVERYBODY = (OPERATOR, APPROVER, OTHER_APPROVER, ONLOOKER)
@@ -58,11 +59,14 @@ class Camera:
 
     def _over(self) -> bool:
         """Whether the run has ended; on the way: the first moment when a workload waits while another runs."""
-        if "pending" not in self._views and "is being removed" in self._crew.progress():
-            now = view(self._stage.endpoints, self._cluster)
-            if "Pending" in {pod["STATUS"] for pod in now["workloads"]}:
-                self._views["pending"] = now
+        if "pending" not in self._views and self._evicted():
+            waiting = pods(self._stage.endpoints, self._cluster, "default")
+            if "Pending" in {pod["STATUS"] for pod in waiting}:
+                self._views["pending"] = {"workloads": waiting}
         return bool(self._crew.ended())
+
+    def _evicted(self) -> bool:
+        return bool(only(changes(self._stage.journal()), "evict pods"))
 
 
 def record(stage: Stage, crew: Crew) -> Record:

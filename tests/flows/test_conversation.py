@@ -47,7 +47,7 @@ def press(crew: Crew, name: str, card: Message, action: str = APPROVE) -> str:
     [
         ("/gpu-migrate", "start CLUSTER"),
         ("/gpu-migrate help", "start CLUSTER"),
-        ("/gpu-migrate strat gpu-multi", "id you mean `start`"),
+        ("/gpu-migrate stat gpu-multi", "id you mean `start`"),
         ("/gpu-migrate explode", "/gpu-migrate help"),
         ("/gpu-migrate start", "Which one? Type `/gpu-migrate start CLUSTER`. Known: `gpu-multi`"),
         ("/gpu-migrate start gpu-mulit", "No cluster `gpu-mulit` is configured. Known: `gpu-multi`"),
