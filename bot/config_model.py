@@ -133,6 +133,7 @@ class Waits(Part):
     verify: Duration | None = None
     quiet: Duration | None = None
     stale: LongDuration | None = None
+    typical_replace: Duration | None = None
 
 
 class Section(Part):

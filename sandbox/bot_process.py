@@ -32,6 +32,7 @@ WAITS = {
     "settle": (120, 2),
     "evict_retry": (15, 0.25),
     "stale": (180, 5),
+    "typical_replace": (1500, 1),
 }
 DEADLINES = {
     "label": 300,

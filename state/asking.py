@@ -14,7 +14,14 @@ from state.reasons import Code, Reason, reason
 from state.run import Approval, Decision, Run, StepPhase, StepRun
 
 _VOLATILE = frozenset(
-    {Code.CARD_CHANGED, Code.CARD_PODS_PENDING, Code.PDB_BLOCKS, Code.EVICTION_BLOCKED, Code.EVICTION_MISCONFIGURED}
+    {
+        Code.CARD_CHANGED,
+        Code.CARD_PODS_PENDING,
+        Code.CARD_FORECAST,
+        Code.PDB_BLOCKS,
+        Code.EVICTION_BLOCKED,
+        Code.EVICTION_MISCONFIGURED,
+    }
 )
 _POD_FACTS = ("pods", "pod")
 

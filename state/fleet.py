@@ -74,7 +74,7 @@ def overdue(snapshot: Snapshot, run: Run, worker: Worker) -> Reason | None:
     verdict = judge(snapshot, worker, expected_of(worker, run.baseline))
     if verdict.healthy:
         return None
-    return reason(Code.DEADLINE, verdict.reason, step=worker.id, minutes=int(age.total_seconds() // 60))
+    return reason(Code.DEADLINE, verdict.reason, step=worker.id, seconds=int(age.total_seconds()))
 
 
 def others_unwell(snapshot: Snapshot, run: Run, worker_id: str) -> tuple[Reason, ...]:

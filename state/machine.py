@@ -175,8 +175,8 @@ def _look_failed(run: Run, event: LookFailed) -> Run:
 def _overdue(run: Run, at: datetime) -> Run:
     for step in run.steps:
         if step.phase is StepPhase.VERIFYING and step.deadline_at is not None and at > step.deadline_at:
-            minutes = int((at - (step.started_at or at)).total_seconds() // 60)
-            why = reason(Code.DEADLINE, run.trouble, step=step.key, minutes=minutes)
+            seconds = int((at - (step.started_at or at)).total_seconds())
+            why = reason(Code.DEADLINE, run.trouble, step=step.key, seconds=seconds)
             run = tell(run, f"failed:{step.key}:{at.isoformat()}", at, reason(Code.STEP_STUCK, why, step=step.key))
             run = with_step(run, replace(step, phase=StepPhase.FAILED, note=why, queue=()))
     return run

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from state.reasons import Code, Reason, reason
 from state.snapshot import Budget, Node, Pod, Snapshot
+from state.tolerating import repelled
 
 
 def movable(snapshot: Snapshot, node: Node) -> tuple[Pod, ...]:
@@ -99,18 +100,6 @@ def without_room(snapshot: Snapshot, pods: Iterable[Pod], closed: frozenset[str]
 def _fits(pod: Pod, node: Node, free: Mapping[str, int]) -> bool:
     if any(node.labels.get(key) != value for key, value in pod.selector.items()):
         return False
-    for taint in node.taints:
-        if taint.effect in ("NoSchedule", "NoExecute") and not any(
-            _tolerates(t, taint.key, taint.value, taint.effect) for t in pod.tolerations
-        ):
-            return False
-    return all(free.get(name, 0) >= count for name, count in pod.gpus.items())
-
-
-def _tolerates(toleration: tuple[str, str, str, str], key: str, value: str, effect: str) -> bool:
-    t_key, operator, t_value, t_effect = toleration
-    if t_effect and t_effect != effect:
-        return False
-    if operator == "Exists":
-        return t_key in ("", key)
-    return t_key == key and t_value == value
+    return not repelled(node.taints, pod.tolerations) and all(
+        free.get(name, 0) >= count for name, count in pod.gpus.items()
+    )

@@ -24,6 +24,7 @@ from state.run import (
     StepRun,
     TemporaryPool,
 )
+from state.shortfall import of_plan
 from state.snapshot import Snapshot, Worker
 from state.versions import KubeVersion, runs_minor
 
@@ -45,7 +46,8 @@ def plan(run: Run, snapshot: Snapshot) -> Run:
         blockers=_blockers(run, snapshot, target),
         warnings=preflight.warnings(snapshot, policy) + _half_done(run, snapshot),
     )
-    return replace(found, steps=_steps(found, snapshot))
+    planned = replace(found, steps=_steps(found, snapshot))
+    return replace(planned, warnings=planned.warnings + of_plan(planned, snapshot))
 
 
 def newest_patch(snapshot: Snapshot, minor: str) -> str:

@@ -43,6 +43,7 @@ class Durations:
         drain, label, install, master, pool, replace, gpus, remove, verify: deadlines of the steps
             (gpus: from Node Ready until its GPUs are allocatable).
         quiet: how long an unreachable API is expected before it is spoken of.
+        typical_replace: how long a replacement usually takes, for forecasts only.
         stale: how long our mark in a cluster counts after its last renewal; then another bot may go on there.
     """
 
@@ -62,6 +63,7 @@ class Durations:
     verify: timedelta = timedelta(minutes=30)
     quiet: timedelta = timedelta(minutes=3)
     stale: timedelta = timedelta(minutes=3)
+    typical_replace: timedelta = timedelta(minutes=25)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from state.braking import held
 from state.intents import open_intent
 from state.news import tell
 from state.reasons import Code, Reason, reason
+from state.recovery import turned_away
 from state.run import Decision, Pause, Run, RunPhase, StepKind, StepPhase, StepRun
 from state.snapshot import Snapshot
 from state.stepping import reopen_labels, step_of, with_step
@@ -82,7 +83,8 @@ def _done(run: Run, step: StepRun, snapshot: Snapshot) -> Run:
         run = with_approval(run, replace(approval, decision=Decision.WITHDRAWN, decided_at=at))
     if step.kind is StepKind.REPLACE_WORKER and run.baseline is not None:
         names = tuple(str(w.owner) for w in run.baseline.workloads)
-        what = reason(Code.WORKLOADS_RECOVERED, workloads=names, after=step.key)
+        left = len(turned_away(snapshot, run.baseline)) or ""
+        what = reason(Code.WORKLOADS_RECOVERED, workloads=names, after=step.key, rejected=left)
         run = tell(run, f"recovered:{step.key}", at, what)
     return run
 
@@ -224,8 +226,8 @@ def _again(run: Run, step: StepRun, look: Look) -> Run:
 
 
 def _late(step: StepRun, waited_for: Reason, look: Look) -> Reason:
-    minutes = int((look.snapshot.at - (step.started_at or look.snapshot.at)).total_seconds() // 60)
-    return reason(Code.DEADLINE, waited_for, step=step.key, minutes=minutes)
+    seconds = int((look.snapshot.at - (step.started_at or look.snapshot.at)).total_seconds())
+    return reason(Code.DEADLINE, waited_for, step=step.key, seconds=seconds)
 
 
 def fail(run: Run, step: StepRun, why: Reason, look: Look) -> Run:

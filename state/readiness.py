@@ -13,6 +13,7 @@ from enum import StrEnum
 from state.opt_out import DEPLOY_PREFIX, DRIVER, opting_out
 from state.reasons import Code, Reason, reason
 from state.snapshot import Container, Node, Pod, Snapshot, Worker
+from state.tolerating import NFD_WORKER, OPERANDS, lasting
 
 PAUSED = "paused-for-driver-upgrade"
 _PULL = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
@@ -68,7 +69,7 @@ def judge(snapshot: Snapshot, worker: Worker, expected: Mapping[str, int]) -> No
     if not node.ready:
         return NodeVerdict(Stage.NODE_NOT_READY, node.name)
     pods = {_role(p): p for p in sorted(snapshot.pods_on(node), key=lambda p: p.created_at) if p.deleting_since is None}
-    found = _labels(node) or _driver(pods.get("driver")) or _toolkit(pods.get("toolkit"))
+    found = _labels(node, pods.get("nfd")) or _driver(pods.get("driver"), node) or _toolkit(pods.get("toolkit"), node)
     found = found or _numbers_first(pods, node, expected)
     if found is None:
         return NodeVerdict(Stage.HEALTHY, node.name, _numbers(node, expected))
@@ -81,6 +82,8 @@ Finding = tuple[Stage, str] | None
 def _role(pod: Pod) -> str:
     if pod.component == "nvidia-driver" or pod.app == "nvidia-driver-daemonset":
         return "driver"
+    if pod.part == "worker" and any(word in pod.name for word in ("node-feature-discovery", "nfd")):
+        return "nfd"
     names = {
         "nvidia-container-toolkit-daemonset": "toolkit",
         "nvidia-operator-validator": "validator",
@@ -89,14 +92,14 @@ def _role(pod: Pod) -> str:
     return names.get(pod.app, "")
 
 
-def _labels(node: Node) -> Finding:
+def _labels(node: Node, nfd: Pod | None) -> Finding:
     labels = node.labels
     if opted := opting_out({k: v for k, v in labels.items() if k != DRIVER}):
         return Stage.OPTED_OUT, ", ".join(opted)
     if not any(
         k.startswith("feature.node.kubernetes.io/pci-") and "10de" in k and v == "true" for k, v in labels.items()
     ):
-        return Stage.NO_NFD_LABEL, ""
+        return Stage.NO_NFD_LABEL, _undiscovered(node, nfd)
     if labels.get("nvidia.com/gpu.present") != "true":
         return Stage.NOT_LABELLED, f"nvidia.com/gpu.present={labels.get('nvidia.com/gpu.present', '')}"
     if DRIVER in labels and labels[DRIVER] != "true" and PAUSED not in labels[DRIVER]:
@@ -109,9 +112,23 @@ def _labels(node: Node) -> Finding:
     return None
 
 
-def _driver(pod: Pod | None) -> Finding:
+def _undiscovered(node: Node, nfd: Pod | None) -> str:
+    """Why nobody has labelled the GPU: a taint that the NFD worker does not tolerate says nothing by itself (B009)."""
+    if nfd is None:
+        return ", ".join((*lasting(node, NFD_WORKER), "no NFD worker pod"))
+    return "" if nfd.ready else nfd.key
+
+
+def _undeployed(node: Node, part: str) -> str:
+    """Why a component's pod is not there: a label that is not true (an empty one counts as set before 26.7), a taint."""
+    value = node.labels.get(f"{DEPLOY_PREFIX}{part}", "true")
+    label = () if value == "true" else (f"{DEPLOY_PREFIX}{part}={value}",)
+    return ", ".join((*label, *lasting(node, OPERANDS)))
+
+
+def _driver(pod: Pod | None, node: Node) -> Finding:
     if pod is None:
-        return Stage.NO_DRIVER_POD, ""
+        return Stage.NO_DRIVER_POD, _undeployed(node, "driver")
     if pull := _pull(pod):
         return Stage.IMAGE_PULL, pull
     for container in pod.init_containers:
@@ -123,9 +140,9 @@ def _driver(pod: Pod | None) -> Finding:
     return None if pod.ready else (Stage.DRIVER_STARTING, pod.key)
 
 
-def _toolkit(pod: Pod | None) -> Finding:
+def _toolkit(pod: Pod | None, node: Node) -> Finding:
     if pod is None:
-        return Stage.TOOLKIT, ""
+        return Stage.TOOLKIT, _undeployed(node, "container-toolkit")
     if pull := _pull(pod):
         return Stage.IMAGE_PULL, pull
     return None if pod.ready else (Stage.TOOLKIT, _unready(pod))
@@ -138,7 +155,8 @@ def _numbers_first(pods: Mapping[str, Pod], node: Node, expected: Mapping[str, i
         return Stage.VALIDATOR, _unready(validator)
     if plugin is None or not plugin.ready:
         pull = _pull(plugin) if plugin else ""
-        return (Stage.IMAGE_PULL, pull) if pull else (Stage.DEVICE_PLUGIN, _unready(plugin) if plugin else "")
+        told = _unready(plugin) if plugin else _undeployed(node, "device-plugin")
+        return (Stage.IMAGE_PULL, pull) if pull else (Stage.DEVICE_PLUGIN, told)
     for name, wanted in expected.items():
         capacity, offered = node.capacity.get(name, 0), node.allocatable.get(name, 0)
         if capacity == 0 and offered == 0:
@@ -148,7 +166,7 @@ def _numbers_first(pods: Mapping[str, Pod], node: Node, expected: Mapping[str, i
         if offered < wanted:
             return Stage.FEWER_GPUS, f"{offered} of {wanted} {name}"
     if validator is None or not validator.ready:
-        return Stage.VALIDATOR, _unready(validator) if validator else ""
+        return Stage.VALIDATOR, _unready(validator) if validator else _undeployed(node, "operator-validator")
     return None
 
 

@@ -29,7 +29,8 @@ class Code(StrEnum):
     POOL_SHORT = "pool-short"  # [pool, have, want]
     POOL_LABELS = "pool-labels"  # [pool, labels] opt-out labels on a pool
     MIXED_OS = "mixed-os"  # [systems]
-    TAINT_NOT_TOLERATED = "taint-not-tolerated"  # [node, taint]
+    TAINT_NOT_TOLERATED = "taint-not-tolerated"  # [node, taint, by]
+    UPGRADE_FAILED = "upgrade-failed"  # [node, label] the driver manager gave up there
     FOREIGN_OPERATOR = "foreign-operator"  # [what]
     RELEASE_ELSEWHERE = "release-elsewhere"  # [release, namespace, version] adopted
     RELEASE_STUCK = "release-stuck"  # [release, namespace, status, minutes]
@@ -86,7 +87,8 @@ class Code(StrEnum):
     # --- readiness stages of one GPU node (facts of WAIT_GPUS: node, stage, detail) are in state/readiness.py
 
     # --- failures
-    DEADLINE = "deadline"  # [step, minutes] with the last wait as `cause` and its facts
+    DEADLINE = "deadline"  # [step, seconds] with the last wait as `cause` and its facts
+    ADMISSION_REFUSED = "admission-refused"  # [node, count] the kubelet turns GPU pods away though GPUs are free
     PROVISION_FAILED = "provision-failed"  # [worker, message]
     STRANGER = "stranger"  # [workers] successors nobody of us ordered
     POSSIBLE_DOUBLE = "possible-double"  # [workers, worker]
@@ -161,8 +163,9 @@ class Code(StrEnum):
     NODE_READY = "node-ready"  # [worker, node, version]
     GPUS_READY = "gpus-ready"  # [worker, node, gpus]
     GPUS_LOST = "gpus-lost"  # [worker, node, detail]
-    WORKLOADS_RECOVERED = "workloads-recovered"  # [workloads, after]
-    WORKLOAD_UNRECOVERED = "workload-unrecovered"  # [workload, have, want]
+    WORKLOADS_RECOVERED = "workloads-recovered"  # [workloads, after, rejected]
+    WORKLOAD_UNRECOVERED = "workload-unrecovered"  # [workload, have, want, scheduling]
+    SCHEDULER_NOT_RETRIED = "scheduler-not-retried"  # [pods] they fit, and still wait
     STEP_DONE = "step-done"  # [step, seconds]
     STEP_STUCK = "step-stuck"  # [step] with cause
     STEP_FAILED = "step-failed"  # [step] with cause
@@ -191,6 +194,7 @@ class Code(StrEnum):
     CARD_CLOSE_OLD = "card-close-old"  # [nodes]
     CARD_PODS_MOVE = "card-pods-move"  # [pods]
     CARD_PODS_PENDING = "card-pods-pending"  # [pods] no free GPU elsewhere: wait until the successor is ready
+    CARD_FORECAST = "card-forecast"  # [gpus, seconds, lost] lost: GPU-minutes
     CARD_DELETED_FOR_GOOD = "card-deleted-for-good"  # [worker]
     CARD_NOTHING_HAPPENS = "card-nothing-happens"  # until somebody answers
     CARD_CHANGED = "card-changed"  # [what] since the last card

@@ -24,6 +24,7 @@ BLOCKING: tuple[Question, ...] = (
     nodes.one_system,
     nodes.healthy,
     nodes.taints_tolerated,
+    nodes.driver_upgrades,
     operator.foreign,
     operator.releases,
     cluster.rights,

@@ -1,12 +1,14 @@
 """Are the GPU nodes as the procedure expects them?"""
 
-from state.gpu_workers import advertised, flavor_gpus, gpu_workers, other_accelerator
+from collections.abc import Mapping
+
+from state.gpu_workers import advertised, flavor_gpus, gpu_workers, old_gpu_nodes, other_accelerator
 from state.policy import Policy
 from state.reasons import Code, Reason, reason
-from state.snapshot import Snapshot
+from state.snapshot import Node, Snapshot
+from state.tolerating import NFD_WORKER, OPERANDS, Toleration, lasting
 
-_TOLERATED = "nvidia.com/gpu"  # the chart's default toleration of operands: this key, NoSchedule
-_PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")  # set and lifted by Kubernetes itself
+UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 
 
 def workers_and_nodes_agree(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
@@ -37,18 +39,48 @@ def healthy(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
 
 
 def taints_tolerated(snapshot: Snapshot, policy: Policy) -> tuple[Reason, ...]:
-    """Taints that keep operands (and NFD) off the node without a word (B009); chart values may add tolerations."""
-    if policy.chart.values.get("daemonsets") or policy.chart.values.get("node-feature-discovery"):
+    """Taints that keep operands or the NFD worker off a node without a word (B009); chart values may tolerate more."""
+    found: dict[tuple[str, str], str] = {}
+    nodes = (snapshot.node_of(w.id) for w in gpu_workers(snapshot))
+    for node in filter(None, nodes):
+        for by, tolerations in _deployed(policy.chart.values):
+            for taint in lasting(node, tolerations):
+                found.setdefault((node.name, taint), by)
+    return tuple(reason(Code.TAINT_NOT_TOLERATED, node=n, taint=t, by=by) for (n, t), by in found.items())
+
+
+def _deployed(values: Mapping[str, object]) -> tuple[tuple[str, tuple[Toleration, ...]], ...]:
+    """What the chart puts on every GPU node, with its tolerations; NFD only when the chart brings it."""
+    operands = ("operands", _tolerations(values, ("daemonsets",)) or OPERANDS)
+    worker = ("NFD worker", _tolerations(values, ("node-feature-discovery", "worker")) or NFD_WORKER)
+    nfd = values.get("nfd")
+    brought = not (isinstance(nfd, Mapping) and nfd.get("enabled") is False)
+    return (operands, worker) if brought else (operands,)
+
+
+def _tolerations(values: Mapping[str, object], path: tuple[str, ...]) -> tuple[Toleration, ...]:
+    """A list of tolerations in chart values, where it replaces the chart's own; what cannot be read tolerates nothing."""
+    found: object = values
+    for name in (*path, "tolerations"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list | tuple) else []
+    return tuple(
+        (str(r.get("key", "")), str(r.get("operator") or "Equal"), str(r.get("value", "")), str(r.get("effect", "")))
+        for r in rows
+    )
+
+
+def driver_upgrades(snapshot: Snapshot, policy: Policy) -> tuple[Reason, ...]:
+    """Old GPU nodes on which the driver manager gave up: stop and ask (B013)."""
+    return tuple(r for n in old_gpu_nodes(snapshot, policy.target_minor) for r in upgrade_failed(n))
+
+
+def upgrade_failed(node: Node) -> tuple[Reason, ...]:
+    """Only the failure is looked at: other values of this label prove nothing."""
+    value = node.labels.get(UPGRADE_STATE, "")
+    if value != "upgrade-failed":
         return ()
-    found = []
-    for worker in gpu_workers(snapshot):
-        node = snapshot.node_of(worker.id)
-        for taint in node.taints if node else ():
-            ours = taint.key == _TOLERATED and taint.effect == "NoSchedule"
-            if not ours and taint.effect != "PreferNoSchedule" and not taint.key.startswith(_PASSING):
-                text = f"{taint.key}={taint.value}:{taint.effect}"
-                found.append(reason(Code.TAINT_NOT_TOLERATED, node=node.name if node else "", taint=text))
-    return tuple(found)
+    return (reason(Code.UPGRADE_FAILED, node=node.name, label=f"{UPGRADE_STATE}={value}"),)
 
 
 def other_accelerators(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:

@@ -3,6 +3,7 @@
 from state.foresight import held_up
 from state.placing import losses, movable, without_room
 from state.reasons import Code, Reason, reason
+from state.shortfall import forecast
 from state.snapshot import Node, Pod, Snapshot
 from state.steps.closing import to_close
 from state.steps.step import Scope
@@ -37,6 +38,7 @@ def _moving(snapshot: Snapshot, scope: Scope, pods: tuple[Pod, ...]) -> list[Rea
     if not users:
         return []
     closed = frozenset(n.name for n in to_close(snapshot, scope))
-    waiting = tuple(p.key for p in without_room(snapshot, users, closed))
+    waiting = without_room(snapshot, users, closed)
     lines = [reason(Code.CARD_PODS_MOVE, pods=tuple(p.key for p in users))]
-    return [*lines, reason(Code.CARD_PODS_PENDING, pods=waiting)] if waiting else lines
+    lines += [reason(Code.CARD_PODS_PENDING, pods=tuple(p.key for p in waiting))] if waiting else []
+    return [*lines, forecast(scope.run, sum(sum(p.gpus.values()) for p in waiting))]

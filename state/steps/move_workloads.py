@@ -10,6 +10,7 @@ from state.gpu_workers import gpu_workers, old_gpu_nodes
 from state.opt_out import OPERAND_APPS, is_operand
 from state.orders import CordonNode, EvictPod, Order
 from state.placing import movable
+from state.preflight.nodes import upgrade_failed
 from state.reasons import Code, Reason, reason
 from state.run import StepKind, StepPhase
 from state.snapshot import Snapshot
@@ -25,6 +26,8 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     if not runs_minor(snapshot.iks.master.version, scope.target) or snapshot.iks.master.pending:
         found.append(reason(Code.MASTER_NOT_THERE, version=snapshot.iks.master.version, target=scope.target))
     found.extend(alarms(snapshot, scope.target))
+    node = snapshot.node_of(scope.step.worker_id)
+    found.extend(upgrade_failed(node) if node else ())
     found.extend(missing_from_pools(snapshot, scope.run))
     others = others_unwell(snapshot, scope.run, scope.step.worker_id)
     found.extend(others)

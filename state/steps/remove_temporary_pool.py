@@ -52,7 +52,7 @@ def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
     orders: list[Order] = [CordonNode(n.name, n.uid, n.worker_id) for n in nodes if not n.unschedulable]
     pods = [(n, p) for n in nodes for p in movable(snapshot, n)]
     orders += [EvictPod(p.namespace, p.name, p.uid, n.name) for n, p in pods if p.deleting_since is None]
-    if orders or pods or unrecovered(snapshot, scope.baseline):
+    if orders or pods or unrecovered(snapshot, scope.run):
         return tuple(orders)
     if all(w.leaving for w in snapshot.workers_in(pool.id)) and snapshot.workers_in(pool.id):
         return ()
@@ -73,7 +73,7 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     left = _left_behind(snapshot, scope)
     if left:
         return Waiting(reason(Code.WAIT_POOL_GONE, pool=scope.run.temporary_pool.name, workers=left))  # type: ignore[union-attr]
-    missing = unrecovered(snapshot, scope.baseline)
+    missing = unrecovered(snapshot, scope.run)
     return Waiting(missing[0]) if missing else Done()
 
 

@@ -12,7 +12,7 @@ from state.orders import Order, ReplaceWorker
 from state.placing import movable
 from state.preflight.pools import pool_blockers
 from state.reasons import Code, Reason, reason
-from state.recovery import unrecovered
+from state.recovery import turned_off, unrecovered
 from state.run import Decision, StepKind
 from state.snapshot import Snapshot, Worker
 from state.steps.move_workloads import alarms
@@ -75,7 +75,9 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     for worker in fresh:
         if waiting := unwell(snapshot, scope.run, worker):
             return Waiting(waiting)
-    missing = unrecovered(snapshot, scope.baseline)
+    missing = unrecovered(snapshot, scope.run)
+    if missing and (refused := turned_off(snapshot, scope.run, fresh)):
+        return Broken(refused)
     return Waiting(missing[0]) if missing else Done()
 
 

@@ -31,7 +31,7 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
             return Waiting(found)
         if waiting := unwell(snapshot, scope.run, worker):
             return Waiting(waiting)
-    for found in (*missing_from_pools(snapshot, scope.run), *unrecovered(snapshot, scope.baseline)):
+    for found in (*missing_from_pools(snapshot, scope.run), *unrecovered(snapshot, scope.run)):
         return Waiting(found)
     return Done()
 
