@@ -13,7 +13,7 @@ from state.events import PauseRequested, Person
 from state.journal import Brake, StoredRun
 from state.orders import LabelNode
 from state.reasons import Code, reason
-from state.run import Run, RunPhase
+from state.run import RunPhase
 from tests.builders import START, run
 from tests.shell.journal import MemoryOwnership, away
 from tests.shell.rig import QUICK, QuietKubernetes, Rig, begun, rig, settled, until
@@ -105,9 +105,10 @@ async def test_given_a_keeper_that_failed_when_some_time_has_passed_then_the_run
     async with running(world) as engine:
         await engine.tick()
         await until(lambda: world.store.changes and not owned(world), "the failure")
-        await settled()
-        await engine.tick()
-        await until(lambda: world.world.journal, "work goes on")
+        async with asyncio.timeout(2 * bot_engine.REST_SECONDS):
+            while not world.world.journal:
+                await engine.tick()
+                await asyncio.sleep(0.02)
 
     assert world.ownership.taken == ["r-1", "r-1"]
 
