@@ -14,6 +14,7 @@ import structlog
 
 from bot.ending import end
 from bot.keeper import Keeper
+from bot.perform import CALL_SECONDS
 from bot.ports import Ownership
 from bot.surroundings import Surroundings
 from state.braking import why
@@ -79,6 +80,8 @@ class Engine:
             self._keepers[run_id] = keeper
             self._around.metrics.runs.set(len(self._keepers))
             await keeper.keep()
+            if not keeper.run.phase.ended:  # lost, or one of its tasks failed: not again at once
+                self._rest(run_id)
         except RunConflict as conflict:
             log.warning("run is somebody else's now", run=run_id, reason=str(conflict.reason))
             self._rest(run_id)
@@ -128,6 +131,7 @@ class Engine:
         """Stop all keepers and hand their runs over; nothing is lost, the journal has it."""
         self._closing = True
         kept = tuple(self._keepers)
+        await asyncio.gather(*(keeper.wind_down(CALL_SECONDS) for keeper in self._keepers.values()))
         await end(self._tasks.values())
         for run_id in kept:
             await _quietly(lambda run_id=run_id: self._ownership.release(run_id))  # type: ignore[misc]

@@ -15,10 +15,10 @@ from typing import Any
 import structlog
 
 from bot.announcer import Announcer
+from bot.calling import Caller
 from bot.ending import end
 from bot.lookout import Lookout
 from bot.patience import patiently
-from bot.perform import NotOurs, give
 from bot.points import Place, around_save, verified
 from bot.story import master_moved, told
 from bot.surroundings import Surroundings
@@ -55,6 +55,7 @@ class Keeper:
         self._lost = False
         self._log = log.bind(run=stored.run.id, cluster=stored.run.cluster)
         self._announcer = Announcer(around.teller, lambda: self.run, self._log)
+        self._caller = Caller(around, self._lookout, self._put, self._lose)
 
     @property
     def run(self) -> Run:
@@ -69,6 +70,15 @@ class Keeper:
         """The fleet's brake as it is now."""
         if self.run.brake != why:
             self._put(Braked(self._around.clock.now(), why))
+
+    async def wind_down(self, seconds: float) -> None:
+        """Begin no new call; the one under way comes to its recorded outcome."""
+        version = self._stored.version
+        if await self._caller.wind_down(seconds):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    while self._stored.version == version and not self._lost:  # noqa: ASYNC110 (bounded, in a moment)
+                        await asyncio.sleep(SHORTEST_SECONDS)
 
     async def keep(self) -> None:
         """Work until the run ends or is no longer ours. Raises RunConflict when somebody else changed it."""
@@ -175,7 +185,7 @@ class Keeper:
             case Observe():
                 self._look_soon()
             case GiveOrder():
-                self._spawn(self._give(self._stored))
+                self._spawn(self._caller.give(self._stored))
             case Tell():
                 self._announcer.wake()
             case Answer():
@@ -202,22 +212,6 @@ class Keeper:
         self._put(event)
         if self._look_again:
             self._look_soon()
-
-    async def _give(self, stored: StoredRun) -> None:
-        intent = stored.run.intent
-        assert intent is not None
-        try:
-            kubernetes = await self._lookout.reach()
-            hands = self._around.hands(stored.run.cluster, self._lookout.cluster_id, kubernetes)
-            outcome = await give(hands, stored, intent)
-        except NotOurs:
-            self._log.warning("call withheld: the run is no longer ours", order=intent.op)
-            self._lose()
-        except GpuMigrateError as error:  # nothing was sent: the cluster could not even be reached
-            self._put(Ordered(self._around.clock.now(), intent.op, OutcomeKind.POSTPONED, error.reason))
-        else:
-            self._around.metrics.orders.labels(order=type(intent.order).__name__, outcome=outcome.kind.value).inc()
-            self._put(outcome)
 
     async def _answer(self, effect: Answer) -> None:
         try:
