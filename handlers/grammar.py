@@ -92,8 +92,12 @@ def _words(text: str) -> tuple[str, ...]:
     """Bare words, without Slack's markup, quotes and invisible characters."""
     plain = _LINK.sub(lambda match: f" {match[1] or match[2] or ''} ", html.unescape(text))
     plain = _DASHES.sub("-", unicodedata.normalize("NFKC", plain))
-    plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    plain = "".join(" " if unicodedata.category(char) == "Cc" else char for char in plain if not _invisible(char))
     return tuple(word for word in (raw.strip(_WRAPPING) for raw in plain.split()) if word)
+
+
+def _invisible(char: str) -> bool:
+    return unicodedata.category(char) == "Cf"
 
 
 def _verb(words: tuple[str, ...]) -> tuple[Verb | None, tuple[str, ...]]:

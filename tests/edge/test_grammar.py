@@ -36,6 +36,8 @@ KNOWN = ("gpu-multi", "gpu-single", "Prod-EU")
         ("start <http://gpu-multi|gpu-multi>", Command(Verb.START, "gpu-multi")),
         ("start <#C0123|gpu-multi>", Command(Verb.START, "gpu-multi")),
         ("start\u00a0gpu-multi\u200b", Command(Verb.START, "gpu-multi")),
+        ("start\x00\ngpu-multi\x07", Command(Verb.START, "gpu-multi")),
+        ("status \x00\x01", Command(Verb.STATUS)),
         ("start gpu–multi", Command(Verb.START, "gpu-multi")),
         ("start --cluster gpu-multi", Command(Verb.START, "gpu-multi")),
         ("start —cluster=gpu-multi", Command(Verb.START, "gpu-multi")),
