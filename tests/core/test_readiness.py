@@ -1,0 +1,262 @@
+"""One row per stage of the chain that makes a node's GPUs usable, with the words that name the cause."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from state.opt_out import DRIVER, OPERANDS
+from state.readiness import PAUSED, NodeVerdict, Stage, judge
+from state.reasons import Code
+from state.snapshot import KubernetesView, Node, Snapshot, Taint
+from tests.builders import container, pod
+from tests.core.gpu_node import (
+    BORN,
+    MACHINE,
+    NAME,
+    Change,
+    both,
+    ended,
+    healthy,
+    labels,
+    nfd_worker,
+    on_node,
+    pods,
+    running,
+    unready,
+    waiting,
+    without,
+)
+
+NFD, PLUGIN = "feature.node.kubernetes.io/pci-10de.present", "nvidia.com/gpu.deploy.device-plugin"
+SLICES = {"nvidia.com/mig-1g.18gb": 7}
+DRIVER_APP, TOOLKIT, VALIDATOR, PLUGIN_APP = (
+    "nvidia-driver-daemonset",
+    "nvidia-container-toolkit-daemonset",
+    "nvidia-operator-validator",
+    "nvidia-device-plugin-daemonset",
+)
+NONE: dict[str, int] = {}
+TAINTED = on_node(labels={}, taints=(Taint("nvidia.com/gpu", "true", "NoSchedule"),), allocatable=NONE, capacity=NONE)
+
+CHAIN: dict[str, tuple[Change, Stage, tuple[str, ...]]] = {
+    "no node": (
+        lambda s: replace(s, kubernetes=replace(s.kubernetes, nodes=())),
+        Stage.NODE_MISSING,
+        (),
+    ),
+    "node not ready": (on_node(ready=False), Stage.NODE_NOT_READY, ()),
+    "opted out by a pool label": (labels({OPERANDS: "false"}), Stage.OPTED_OUT, (f"{OPERANDS}=false",)),
+    "B009 taint of another value": (TAINTED, Stage.NO_NFD_LABEL, ("nvidia.com/gpu=true:NoSchedule", "no NFD worker")),
+    "NFD worker not ready": (
+        both(labels(without=(NFD,)), pods(lambda p: (*p, nfd_worker(ready=False)))),
+        Stage.NO_NFD_LABEL,
+        (nfd_worker().key,),
+    ),
+    "NFD says false": (labels({NFD: "false"}), Stage.NO_NFD_LABEL, ("no NFD worker",)),
+    "NFD names the class too": (
+        labels({"feature.node.kubernetes.io/pci-0302_10de.present": "true"}, without=(NFD,)),
+        Stage.HEALTHY,
+        (),
+    ),
+    "operator has not labelled": (labels(without=("nvidia.com/gpu.present",)), Stage.NOT_LABELLED, ("gpu.present=",)),
+    "B017 operator took it back": (
+        labels({"nvidia.com/gpu.present": "false"}),
+        Stage.NOT_LABELLED,
+        ("gpu.present=false",),
+    ),
+    "no deploy label yet": (labels(without=(DRIVER,)), Stage.NOT_LABELLED, (DRIVER,)),
+    "B003 pre-installed": (
+        both(labels({DRIVER: "pre-installed"}), without(DRIVER_APP), on_node(allocatable=NONE, capacity=NONE)),
+        Stage.DRIVER_LABEL,
+        (f"{DRIVER}=pre-installed",),
+    ),
+    "driver switched off": (labels({DRIVER: "false"}), Stage.DRIVER_LABEL, (f"{DRIVER}=false",)),
+    "F23 empty driver label": (labels({DRIVER: ""}), Stage.DRIVER_LABEL, (f"{DRIVER}=",)),
+    "B012 held back": (labels({PLUGIN: PAUSED}), Stage.HELD_BACK, (f"{PLUGIN}={PAUSED}",)),
+    "B012 held back with a prefix": (labels({DRIVER: f"true_{PAUSED}"}), Stage.HELD_BACK, (DRIVER, PAUSED)),
+    "no driver pod": (without(DRIVER_APP), Stage.NO_DRIVER_POD, ()),
+    "driver pod repelled": (
+        both(without(DRIVER_APP), on_node(taints=(Taint("dedicated", "ml", "NoExecute"),))),
+        Stage.NO_DRIVER_POD,
+        ("dedicated=ml:NoExecute",),
+    ),
+    "driver pod leaving": (unready(DRIVER_APP, ready=True, deleting_since=BORN), Stage.NO_DRIVER_POD, ()),
+    "driver image": (
+        unready(DRIVER_APP, main=(waiting("nvidia-driver-ctr", "ImagePullBackOff", message="nvcr.io/x:580 refused"),)),
+        Stage.IMAGE_PULL,
+        ("nvidia-driver-ctr", "ImagePullBackOff", "nvcr.io/x:580 refused"),
+    ),
+    "driver manager": (
+        unready(DRIVER_APP, init=(waiting("k8s-driver-manager", "CrashLoopBackOff", 2),)),
+        Stage.DRIVER_MANAGER,
+        ("k8s-driver-manager", "2 restarts"),
+    ),
+    "driver manager at work": (
+        unready(DRIVER_APP, init=(running("k8s-driver-manager"),)),
+        Stage.DRIVER_STARTING,
+        (DRIVER_APP,),
+    ),
+    "driver builds": (
+        unready(DRIVER_APP, init=(ended("k8s-driver-manager"),), main=(container(ready=False, restarts=1),)),
+        Stage.DRIVER_STARTING,
+        (DRIVER_APP,),
+    ),
+    "driver crashes": (
+        unready(DRIVER_APP, main=(container("nvidia-driver-ctr", ready=False, restarts=3),)),
+        Stage.DRIVER_CRASHES,
+        ("nvidia-driver-ctr", "3 restarts"),
+    ),
+    "no toolkit pod": (without(TOOLKIT), Stage.TOOLKIT, ()),
+    "toolkit waits for the driver": (
+        unready(TOOLKIT, init=(running("driver-validation"),)),
+        Stage.TOOLKIT,
+        ("Init:driver-validation",),
+    ),
+    "toolkit image": (
+        unready(TOOLKIT, main=(waiting("nvidia-container-toolkit-ctr", "ErrImagePull"),)),
+        Stage.IMAGE_PULL,
+        ("nvidia-container-toolkit-ctr",),
+    ),
+    "B011 validator crashes in init": (
+        both(
+            unready(
+                VALIDATOR,
+                init=(ended("driver-validation"), waiting("toolkit-validation", "CrashLoopBackOff", 9)),
+            ),
+            unready(PLUGIN_APP, init=(running("toolkit-validation"),)),
+        ),
+        Stage.VALIDATOR,
+        ("Init:toolkit-validation", "CrashLoopBackOff", "9 restarts"),
+    ),
+    "plugin waits": (
+        both(
+            unready(PLUGIN_APP, init=(running("toolkit-validation"),)),
+            unready(VALIDATOR, init=(running("toolkit-validation"),)),
+        ),
+        Stage.DEVICE_PLUGIN,
+        (PLUGIN_APP, "Init:toolkit-validation"),
+    ),
+    "F23 empty plugin label": (
+        both(labels({PLUGIN: ""}), without(PLUGIN_APP)),
+        Stage.DEVICE_PLUGIN,
+        (f"{PLUGIN}=",),
+    ),
+    "plugin image": (
+        unready(PLUGIN_APP, main=(waiting("nvidia-device-plugin", "InvalidImageName"),)),
+        Stage.IMAGE_PULL,
+        ("nvidia-device-plugin",),
+    ),
+    "B095 not registered": (on_node(allocatable=NONE, capacity=NONE), Stage.NOT_REGISTERED, ("nvidia.com/gpu",)),
+    "B096 zero until the plugin registers": (
+        on_node(allocatable={"nvidia.com/gpu": 0}, capacity={"nvidia.com/gpu": 0}),
+        Stage.NOT_REGISTERED,
+        ("nvidia.com/gpu",),
+    ),
+    "B001 capacity full, allocatable 0": (
+        on_node(allocatable={"nvidia.com/gpu": 0}),
+        Stage.UNHEALTHY_GPU,
+        ("0 of 1 nvidia.com/gpu",),
+    ),
+    "no validator pod": (without(VALIDATOR), Stage.VALIDATOR, ()),
+    "validator at its third": (
+        unready(VALIDATOR, init=(ended("driver-validation"), ended("toolkit-validation"), running("cuda-validation"))),
+        Stage.VALIDATOR,
+        ("Init:cuda-validation",),
+    ),
+    "B013 upgrade-state proves nothing": (
+        both(without(DRIVER_APP), labels({"nvidia.com/gpu-driver-upgrade-state": "upgrade-done"})),
+        Stage.NO_DRIVER_POD,
+        (),
+    ),
+    "B013 nor spoils anything": (
+        labels({"nvidia.com/gpu-driver-upgrade-state": "upgrade-required"}),
+        Stage.HEALTHY,
+        (),
+    ),
+    "B018 without info labels": (lambda s: s, Stage.HEALTHY, ("1 nvidia.com/gpu",)),
+    "driver by component alone": (
+        pods(lambda p: tuple(replace(x, app="nvidia-driver-daemonset-6.8") if x.app == DRIVER_APP else x for x in p)),
+        Stage.HEALTHY,
+        (),
+    ),
+    "B026 pods older than the node": (on_node(created_at=BORN + timedelta(minutes=1)), Stage.NO_DRIVER_POD, ()),
+    "B016 a failed one-shot pod beside them": (
+        pods(lambda p: (*p, pod("nvidia-cuda-validator-x", NAME, gpus=0, app="nvidia-cuda-validator", phase="Failed"))),
+        Stage.HEALTHY,
+        (),
+    ),
+}
+
+
+def verdict(snapshot: Snapshot, expected: Mapping[str, int] | None = None) -> NodeVerdict:
+    return judge(snapshot, MACHINE, expected or {"nvidia.com/gpu": 1})
+
+
+@pytest.mark.parametrize(("change", "stage", "told"), CHAIN.values(), ids=CHAIN.keys())
+def test_given_a_node_when_judged_then_the_first_cause_is_named(
+    change: Change, stage: Stage, told: tuple[str, ...]
+) -> None:
+    found = verdict(change(healthy()))
+
+    assert found.stage is stage
+    assert all(word in found.detail for word in told), found.detail
+
+
+def test_given_all_stages_then_each_has_a_row() -> None:
+    tested = {stage for _, stage, _ in CHAIN.values()} | {Stage.FEWER_GPUS}
+
+    assert set(Stage) == tested
+
+
+def test_given_both_a_new_and_a_leaving_driver_pod_then_the_new_one_counts() -> None:
+    world = healthy()
+    new, *rest = world.kubernetes.pods
+    old = replace(new, name="old", uid="uid-old", ready=False, deleting_since=BORN)
+    world = replace(world, kubernetes=replace(world.kubernetes, pods=(new, old, *rest)))
+
+    assert verdict(world).healthy
+
+
+@pytest.mark.parametrize(
+    ("expected", "offered", "stage", "told"),
+    [
+        ({"nvidia.com/gpu": 2}, {"nvidia.com/gpu": 2}, Stage.HEALTHY, "2 nvidia.com/gpu"),
+        ({"nvidia.com/gpu": 4}, {"nvidia.com/gpu": 3}, Stage.FEWER_GPUS, "3 of 4 nvidia.com/gpu"),
+        ({"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 2}, Stage.HEALTHY, "2 nvidia.com/gpu"),
+        (SLICES, SLICES, Stage.HEALTHY, "7 nvidia.com/mig-1g.18gb"),
+        (SLICES, {"nvidia.com/gpu": 1}, Stage.NOT_REGISTERED, "nvidia.com/mig-1g.18gb"),
+        ({"nvidia.com/gpu.shared": 8}, {"nvidia.com/gpu": 1}, Stage.NOT_REGISTERED, "nvidia.com/gpu.shared"),
+    ],
+    ids=["as before", "one is missing", "more than before", "slices", "slices lost", "sharing lost"],
+)
+def test_given_what_was_offered_before_then_names_and_numbers_must_come_back(
+    expected: Mapping[str, int], offered: Mapping[str, int], stage: Stage, told: str
+) -> None:
+    found = verdict(on_node(allocatable=offered, capacity=offered)(healthy()), expected)
+
+    assert (found.stage, found.detail) == (stage, told)
+
+
+def test_given_an_unready_node_then_its_reason_carries_stage_and_detail_as_facts() -> None:
+    told = verdict(on_node(allocatable={"nvidia.com/gpu": 0})(healthy())).reason
+
+    assert told.code is Code.WAIT_GPUS
+    assert told.facts == {"node": NAME, "stage": "unhealthy-gpu", "detail": "0 of 1 nvidia.com/gpu"}
+
+
+def test_given_a_missing_node_then_the_machines_own_words_are_shown() -> None:
+    empty = replace(healthy(), kubernetes=KubernetesView("v1.36.0+IKS", (), ()))
+    late = replace(MACHINE, message="Waiting for IP address assignment")
+
+    assert judge(empty, late, {}).detail == "Waiting for IP address assignment"
+
+
+def test_given_a_node_of_another_worker_with_the_same_name_then_it_is_not_taken_for_ours() -> None:
+    """B026: names come back, worker ids do not."""
+    world = healthy()
+    stranger: Node = replace(world.kubernetes.nodes[0], worker_id="n2")
+    world = replace(world, kubernetes=replace(world.kubernetes, nodes=(stranger,)))
+
+    assert verdict(world).stage is Stage.NODE_MISSING
