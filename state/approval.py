@@ -51,7 +51,8 @@ CONSENT = frozenset({Code.BARE_PODS, Code.EMPTY_DIR, Code.JOBS_RUNNING, Code.HOS
 
 
 def blocking(approval: Approval) -> tuple[Reason, ...]:
-    return tuple(line for line in approval.card if line.code in CONSENT)
+    """What keeps the Approve button away. A plan only says it beforehand: nothing moves by beginning."""
+    return tuple(line for line in approval.card if line.code in CONSENT and approval.step_key)
 
 
 def _decided(approval: Approval) -> Reason:

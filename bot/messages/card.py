@@ -10,7 +10,7 @@ from bot.messages.markup import cut, harmless, moment, user
 from bot.messages.parts import answerers, decided, here, plain_name, small_print, step_title
 from bot.messages.speech import Speech
 from handlers.ports import Message
-from state.approval import CONSENT
+from state.approval import blocking
 from state.reasons import Code, Reason, reason
 from state.run import Approval, Decision, Goal, Run, StepKind, StepPhase
 
@@ -73,7 +73,7 @@ def _sorted(run: Run, approval: Approval) -> tuple[tuple[Reason, ...], ...]:
         if line.code is not Code.CARD_NOTHING_HAPPENS and line not in lines:
             lines.append(line)
     facts = _without_doubles(tuple(line for line in lines if line.code.startswith("card-")))
-    consent = tuple(line for line in lines if line.code in CONSENT)
+    consent = tuple(line for line in lines if line in blocking(approval))
     blockers = tuple(line for line in lines if plan and line in run.blockers and line not in consent)
     warnings = tuple(line for line in lines if line not in (*consent, *blockers) and not line.code.startswith("card-"))
     return facts, blockers, consent, warnings
@@ -130,7 +130,7 @@ def _buttons(speech: Speech, run: Run, approval: Approval) -> tuple[Button, ...]
     value = f"{approval.id}#{approval.revision}"
     if not approval.step_key and run.blockers:
         return (_recheck(speech, value), _close(speech, value))
-    if any(line.code in CONSENT for line in approval.card):
+    if blocking(approval):
         return (_recheck(speech, value), _reject(speech, value))
     return (_approve(speech, run, approval, value), _reject(speech, value))
 
