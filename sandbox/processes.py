@@ -103,13 +103,18 @@ def saved(path: Path) -> Process | None:
     return process if process.alive() else None
 
 
-def end_below(folder: Path) -> None:
-    """End every process that was saved as *.pid in `folder` or below, all at once; harmless where none runs."""
+def end_below(folder: Path, patience: float = 10.0) -> None:
+    """End every process that was saved as *.pid in `folder` or below, all at once; harmless where none runs.
+
+    `patience`: seconds that they get together before they are killed.
+    """
     found = [process for path in sorted(folder.rglob("*.pid")) if (process := saved(path))]
+    deadline = time.monotonic() + patience
     for process in found:
         process.send(signal.SIGTERM)
     for process in found:
-        process.stop()
+        if not process.ends(max(0.0, deadline - time.monotonic())):
+            process.kill()
 
 
 def _born(pid: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox import bot_process, endpoints, processes, valkey
-from sandbox.control_plane import PLANES
+from sandbox.control_plane import PATIENCE, PLANES
 from sandbox.scenario import load
 
 STARTED_WITHIN = 90.0
@@ -106,7 +106,7 @@ def down(folder: Path) -> tuple[str, ...]:
     if world is not None:
         world.stop()
         ended.append("world")
-    processes.end_below(folder / PLANES)
+    processes.end_below(folder / PLANES, PATIENCE)
     if valkey.stop(folder / "valkey"):
         ended.append("valkey")
     endpoints.remove(folder)

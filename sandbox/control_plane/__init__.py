@@ -4,3 +4,4 @@ Whoever asks a pretend API server cannot tell whether it is this or the emulator
 """
 
 PLANES = "control-plane"  # folder of the planes below a sandbox's directory
+PATIENCE = 1.0  # seconds that its programs get to end: nothing of theirs is kept

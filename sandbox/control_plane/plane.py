@@ -20,6 +20,7 @@ import aiohttp
 
 from sandbox import processes
 from sandbox.certificates import Certificates
+from sandbox.control_plane import PATIENCE
 from sandbox.control_plane.binaries import MANAGER, SCHEDULER
 from sandbox.serving import HOST
 
@@ -76,7 +77,7 @@ class Plane:
 
     async def aclose(self) -> None:
         """End all its programs."""
-        await asyncio.to_thread(processes.end_below, self.folder)
+        await asyncio.to_thread(processes.end_below, self.folder, PATIENCE)
 
     def has(self, program: str) -> bool:
         return (self.binaries / program).exists()

@@ -21,8 +21,10 @@ OLD = "test-d8397vk20kb65iocenn0-btspstggput-default-000001e4"
 
 
 @asynccontextmanager
-async def running(folder: Path, scenario: str = "guide-example-2") -> AsyncIterator[World]:
-    world = World(load(scenario, SPEED), folder)
+async def running(
+    folder: Path, scenario: str = "guide-example-2", binaries: Path | None = None
+) -> AsyncIterator[World]:
+    world = World(load(scenario, SPEED), folder, binaries=binaries)
     try:
         await world.start(redis="redis://127.0.0.1:1/0")
         yield world
