@@ -178,7 +178,7 @@ def _fit_scalar(value: Any, shape: Shape, path: _Path) -> Any:
     }.get(shape.type, True)
     quantity = not QUANTITIES.isdisjoint(path.names) and shape.type == "string"
     if quantity and (fits or (isinstance(value, int | float) and not isinstance(value, bool))):
-        return canonical(str(value))
+        return value if path.mode.keep else canonical(str(value))
     if not fits:
         where = re.sub(r"^.*?metadata\.(labels|annotations)\..*$", r"ObjectMeta.metadata.\1", path.at)
         raise TypeFaultError(

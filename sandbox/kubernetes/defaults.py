@@ -28,12 +28,12 @@ def pod_spec(spec: Obj) -> None:
     if spec.get("serviceAccountName"):
         spec.setdefault("serviceAccount", spec["serviceAccountName"])
     for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
-        _container(container, host_network=bool(spec.get("hostNetwork")))
+        _container(container)
     for volume in spec.get("volumes", ()):
         _volume(volume)
 
 
-def _container(container: Obj, *, host_network: bool) -> None:
+def _container(container: Obj) -> None:
     image = container.get("image", "")
     tag = image.rsplit("/", 1)[-1].partition("@")[0].partition(":")[2]
     always = "@" not in image and tag in ("", "latest")
@@ -46,11 +46,6 @@ def _container(container: Obj, *, host_network: bool) -> None:
     )
     for port in container.get("ports", ()):
         _fill(port, protocol="TCP")
-        if host_network:
-            port.setdefault("hostPort", port.get("containerPort"))
-    resources = container["resources"]
-    for name, value in resources.get("limits", {}).items():
-        resources.setdefault("requests", {}).setdefault(name, value)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if name in container:
             _fill(container[name], **PROBE)
@@ -156,8 +151,16 @@ def _namespace(obj: Obj) -> None:
 
 
 def _pod(obj: Obj) -> None:
-    pod_spec(obj["spec"])
-    _fill(obj["spec"], enableServiceLinks=True)
+    """A pod gets more than a template: requests as large as the limits, host ports with the host's network."""
+    spec = obj["spec"]
+    pod_spec(spec)
+    _fill(spec, enableServiceLinks=True)
+    for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
+        resources = container["resources"]
+        for name, value in resources.get("limits", {}).items():
+            resources.setdefault("requests", {}).setdefault(name, value)
+        for port in container.get("ports", ()) if spec.get("hostNetwork") else ():
+            port.setdefault("hostPort", port.get("containerPort"))
 
 
 def _core_event(obj: Obj) -> None:

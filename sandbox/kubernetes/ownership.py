@@ -146,6 +146,11 @@ def _settled(others: list[Obj], written: set[Path], *, force: bool) -> list[Obj]
     return kept
 
 
+def _leaves_first(path: Path) -> tuple[tuple[bool, str], ...]:
+    """Sort key: on each level fields that end there come before those that go on."""
+    return tuple((number < len(path), element) for number, element in enumerate(path, 1))
+
+
 def _conflict(contested: list[tuple[Obj, set[Path]]]) -> ApiError:
     rows = []
     for entry, paths in contested:
@@ -154,7 +159,7 @@ def _conflict(contested: list[tuple[Obj, set[Path]]]) -> ApiError:
             who += f' with subresource "{entry["subresource"]}"'
         if entry["operation"] == "Update":
             who += f" using {entry['apiVersion']}"
-        rows += [(who, fieldsets.shown(path)) for path in sorted(paths)]
+        rows += [(who, fieldsets.shown(path)) for path in sorted(paths, key=_leaves_first)]
     causes = [{"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": at} for who, at in rows]
     if len(rows) == 1:
         text = f"Apply failed with 1 conflict: conflict with {rows[0][0]}: {rows[0][1]}"
@@ -182,8 +187,23 @@ def _merge(live: Any, applied: Any, shape: Shape) -> Any:
         assert element is not None
         old, new = fieldsets.keyed(live, shape), fieldsets.keyed(applied, shape)
         joined = {mark: _merge(old.get(mark), item, element) for mark, item in new.items()}
-        return [joined.pop(mark, item) for mark, item in old.items()] + list(joined.values())
+        return [joined.get(mark, old.get(mark)) for mark in _order(list(old), list(new))]
     return applied
+
+
+def _order(old: list[str], new: list[str]) -> list[str]:
+    """The applied order, with items that only the stored list has left where they were."""
+    order: list[str] = []
+    while old or new:
+        if old and old[0] in order:
+            old = old[1:]
+        elif old and old[0] not in new:
+            order, old = [*order, old[0]], old[1:]
+        elif new:
+            order, new = [*order, new[0]], new[1:]
+        else:
+            break
+    return order
 
 
 def _left(last: set[Path], shape: Shape) -> set[Path]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sandbox.kubernetes import definitions
 from sandbox.kubernetes.quantities import parse
 from sandbox.kubernetes.selectors import label_selector_matches
 from sandbox.kubernetes.statuses import Cause, bad_value, duplicate, forbidden_field, required, unsupported
@@ -164,6 +165,14 @@ def _workload(obj: Obj) -> Iterator[Cause]:
     yield from pod_spec(spec["template"]["spec"], "spec.template.spec")
 
 
+def _deployment(obj: Obj) -> Iterator[Cause]:
+    yield from _workload(obj)
+    strategy = obj["spec"].get("strategy") or {}
+    if strategy.get("type") == "Recreate" and "rollingUpdate" in strategy:
+        text = "may not be specified when strategy `type` is 'Recreate'"
+        yield forbidden_field("spec.strategy.rollingUpdate", text)
+
+
 def _job(obj: Obj) -> Iterator[Cause]:
     template = obj["spec"]["template"]["spec"]
     if template.get("restartPolicy") == "Always":
@@ -197,49 +206,16 @@ def _budget(obj: Obj) -> Iterator[Cause]:
         yield bad_value("spec", quoted(spec), "minAvailable and maxUnavailable cannot be both set")
 
 
-def _definition(obj: Obj) -> Iterator[Cause]:
-    spec = obj["spec"]
-    names, group, versions = spec.get("names") or {}, spec.get("group", ""), spec.get("versions") or ()
-    if obj["metadata"].get("name") != f"{names.get('plural')}.{group}":
-        shown = quoted(obj["metadata"].get("name"))
-        yield bad_value("metadata.name", shown, 'must be spec.names.plural+"."+spec.group')
-    if not group:
-        yield required("spec.group")
-    elif "." not in group:
-        yield bad_value("spec.group", quoted(group), "should be a domain with at least one dot")
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        yield unsupported("spec.scope", quoted(spec.get("scope", "")), ("Cluster", "Namespaced"))
-    for name in ("plural", "kind"):
-        if not names.get(name):
-            yield required(f"spec.names.{name}")
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        shown = quoted([version.get("name", "") for version in versions])
-        yield bad_value("spec.versions", shown, "must have exactly one version marked as storage version")
-    for number, version in enumerate(versions):
-        yield from _version(version, f"spec.versions[{number}]")
-
-
-def _version(version: Obj, at: str) -> Iterator[Cause]:
-    if not version.get("name"):
-        yield required(f"{at}.name")
-    schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    if not schema:
-        yield required(f"{at}.schema.openAPIV3Schema")
-    elif schema.get("type") != "object":
-        text = "must be object at the root"
-        yield bad_value(f"{at}.schema.openAPIV3Schema.type", quoted(schema.get("type", "")), text)
-
-
 BY_KIND: dict[tuple[str, str], Callable[[Obj], Iterator[Cause]]] = {
     ("", "Pod"): _pod,
     ("", "Node"): _node,
-    ("apps", "Deployment"): _workload,
+    ("apps", "Deployment"): _deployment,
     ("apps", "DaemonSet"): _workload,
     ("apps", "StatefulSet"): _workload,
     ("apps", "ReplicaSet"): _workload,
     ("batch", "Job"): _job,
     ("policy", "PodDisruptionBudget"): _budget,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _definition,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): definitions.faults,
 }
 
 

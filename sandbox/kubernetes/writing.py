@@ -157,6 +157,13 @@ def _check_uid(call: Call, old: Obj, meta: Obj) -> None:
         raise conflict(resource.plural, resource.group, call.name, text)
 
 
+def _timeless(obj: Obj) -> Obj:
+    """The object without the times in managedFields: a write that would move only those is none."""
+    meta = obj["metadata"]
+    owners = [{k: v for k, v in entry.items() if k != "time"} for entry in meta.get("managedFields") or ()]
+    return {**obj, "metadata": {**meta, "managedFields": owners}}
+
+
 def save(call: Call, old: Obj, new: Obj, managed: list[Obj] | None = None) -> Reply:
     """Store `new` over `old` if it differs and may. `managed`: owners already known (server-side apply).
 
@@ -183,6 +190,8 @@ def save(call: Call, old: Obj, new: Obj, managed: list[Obj] | None = None) -> Re
         raise invalid(resource.kind, resource.group, call.name, causes + faults)
     _refuse_faults(resource, new, causes)
     new["metadata"]["resourceVersion"] = current
+    if _timeless(new) == _timeless(old):
+        new = old
     call.effect = {"changed": new != old}
     if new == old or call.dry_run:
         return Reply(present(new, resource))

@@ -10,6 +10,12 @@ from tests.sandbox.conformance.comparing import Normaliser
 Json = dict[str, Any]
 
 
+APP = {"app": "x"}
+CONTAINERS = [{"name": "main", "image": "i"}]
+TEMPLATE = {"metadata": {"labels": APP}, "spec": {"containers": CONTAINERS}}
+END: dict[str, Json] = {"Deployment": {"spec": {"selector": {"matchLabels": APP}, "template": TEMPLATE}}}
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One request: create, replace, merge, strategic, json, apply, force, delete or read of the object `name`.
@@ -26,17 +32,22 @@ class Step:
 async def play(server: Server, number: int, kind: str, steps: list[Step]) -> Any:
     """The normalised answers of all steps and the events a watch saw, from a namespace of its own.
 
-    `kind`: ConfigMap, or Widget for the checks' custom resource.
+    `kind`: ConfigMap, Deployment, or Widget for the checks' custom resource.
     """
     t, namespace = Check(server, "differential"), f"{server.namespace}-{number}"
     await t.post("/api/v1/namespaces", {"metadata": {"name": namespace}}, quiet=True)
-    version, plural = ("v1", "configmaps") if kind == "ConfigMap" else (f"{server.group}/v1", "widgets")
+    version, plural = {
+        "ConfigMap": ("v1", "configmaps"),
+        "Deployment": ("apps/v1", "deployments"),
+        "Widget": (f"{server.group}/v1", "widgets"),
+    }[kind]
     root = "/api/v1" if kind == "ConfigMap" else f"/apis/{version}"
     place = f"{root}/namespaces/{namespace}/{plural}"
     typed = {"apiVersion": version, "kind": kind}
     started = (await t.get(place, quiet=True)).meta["resourceVersion"]
     answers = [_shown(await _ask(t, place, typed, step)) for step in steps]
-    await t.post(place, {**typed, "metadata": {"name": "zz-last"}}, quiet=True)
+    last = await t.post(place, {**typed, **END.get(kind, {}), "metadata": {"name": "zz-last"}}, quiet=True)
+    assert last.status == 201
     seen, _ = await t.watch(place, until=_last, resourceVersion=started, timeoutSeconds=10)
     both = {"answers": answers, "events": [event for event in seen if not _last([event])]}
     return _steady(json.loads(json.dumps(Normaliser(server)(both))))

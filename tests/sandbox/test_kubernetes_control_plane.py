@@ -18,14 +18,14 @@ from tests.sandbox.conformance.comparing import Difference, against_recording, d
 from tests.sandbox.conformance.record import asked
 from tests.sandbox.conformance.running import all_checks, client, pretend_server, run_check
 from tests.sandbox.control_plane import control_plane
-from tests.sandbox.differential import Step, play
+from tests.sandbox.differential import APP, Step, play
 
 pytestmark = pytest.mark.control_plane
 
 CHECKS = all_checks()
 # sentences and counts that a real server gives differently from run to run
 UNSTEADY = {"watch_bookmarks", "list_continue_expired"}
-EXAMPLES = 100
+EXAMPLES = 150
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -93,7 +93,39 @@ PARTS = st.lists(st.fixed_dictionaries({}, optional={"name": st.sampled_from(["p
 SPEC = st.fixed_dictionaries(
     {"size": st.integers(0, 3)}, optional={"mode": st.sampled_from(["fast", "safe", "loud"]), "parts": PARTS}
 )
+ENV = st.lists(st.sampled_from(["A", "B"]).map(lambda name: {"name": name, "value": "1"}), max_size=2, unique_by=str)
+CONTAINER = st.fixed_dictionaries(
+    {"name": st.sampled_from(["main", "side"]), "image": st.sampled_from(["i:1", "i:2"])},
+    optional={
+        "env": ENV,
+        "args": st.lists(st.sampled_from(["a", "b"]), max_size=2),
+        "ports": st.just([{"containerPort": 80}]),
+        "resources": st.sampled_from([{"limits": {"nvidia.com/gpu": 1}}, {"requests": {"memory": "1024Mi"}}]),
+    },
+)
+POD = st.fixed_dictionaries(
+    {"containers": st.lists(CONTAINER, min_size=1, max_size=2, unique_by=lambda container: container["name"])},
+    optional={
+        "tolerations": st.sampled_from([[{"key": "a", "operator": "Exists"}], []]),
+        "nodeSelector": st.sampled_from([{"gpu": "yes"}, {"zone": "1"}]),
+        "volumes": st.sampled_from([[{"name": "v", "emptyDir": {}}], [{"name": "v", "configMap": {"name": "c"}}]]),
+        "terminationGracePeriodSeconds": st.sampled_from([0, 5]),
+        "hostNetwork": st.booleans(),
+    },
+)
+DEPLOYMENT = st.fixed_dictionaries(
+    {
+        "selector": st.just({"matchLabels": APP}),
+        "template": POD.map(lambda spec: {"metadata": {"labels": APP}, "spec": spec}),
+    },
+    optional={
+        "replicas": st.integers(0, 2),
+        "paused": st.booleans(),
+        "strategy": st.sampled_from([{"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 1}}]),
+    },
+)
 BODIES = {
+    "Deployment": st.fixed_dictionaries({"metadata": PLAIN_METADATA, "spec": DEPLOYMENT}),
     "ConfigMap": st.fixed_dictionaries({"metadata": METADATA}, optional={"data": DATA}),
     "Widget": st.fixed_dictionaries({"metadata": PLAIN_METADATA}, optional={"spec": SPEC}),
 }
