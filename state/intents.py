@@ -104,8 +104,12 @@ def _updated(order: UpdateMaster, snapshot: Snapshot) -> Found:
 
 
 def settled(intent: Intent, snapshot: Snapshot, settle: timedelta) -> bool:
-    """Whether the effect would have shown by now, had there been one."""
-    return snapshot.at >= intent.opened_at + CALL + settle and intent.seen + 1 >= LOOKS
+    """Whether the effect would have shown by now, had there been one.
+
+    Counted from when the answer was known to be lost: between the intent and the call lie looks that may take long.
+    """
+    made = intent.unknown_at or intent.opened_at
+    return snapshot.at >= made + CALL + settle and intent.seen + 1 >= LOOKS
 
 
 def needs_settling(order: Order) -> bool:

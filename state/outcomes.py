@@ -27,7 +27,7 @@ def ordered(run: Run, event: Ordered) -> Run:
         case OutcomeKind.ACCEPTED:
             return _accepted(run, intent, event.at, event.detail)
         case OutcomeKind.UNKNOWN:
-            return replace(run, intent=replace(intent, unknown=True, seen=0))
+            return replace(run, intent=replace(intent, unknown=True, seen=0, unknown_at=event.at))
         case OutcomeKind.REFUSED:
             return _refused(run, intent, event)
         case OutcomeKind.POSTPONED:

@@ -132,7 +132,7 @@ class Intent:
         opened_at: when it was saved.
         known_workers: ids in the pool before the first attempt (successors are those not in it).
         seen: equal looks in a row that showed nothing. since: first of them.
-        unknown: the call's answer was lost; only looking helps now.
+        unknown: the call's answer was lost; only looking helps now. unknown_at: since when; it was made before that.
     """
 
     op: str
@@ -143,6 +143,7 @@ class Intent:
     known_workers: tuple[str, ...] = ()
     seen: int = 0
     unknown: bool = False
+    unknown_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
