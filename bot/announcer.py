@@ -13,6 +13,7 @@ from state.run import Run
 GAP_SECONDS = 2.5  # Slack allows some fifty rewrites a minute to all runs together
 LONGEST_SECONDS = 60.0  # between vain tries: a channel that was archived stays so
 LAST_WORD_SECONDS = 60.0
+ANEW_SECONDS = 600.0  # an open question that somebody deleted comes back after that
 
 
 class Announcer:
@@ -24,23 +25,34 @@ class Announcer:
         self._log = log
         self._due = asyncio.Event()
         self._due.set()  # after a start: whatever the last process did not get told
+        self._anew = False
         self._one = asyncio.Lock()
 
-    def wake(self) -> None:
+    def wake(self, *, anew: bool = False) -> None:
+        """There is something to tell. `anew`: open questions are written again, should one be missing."""
+        self._anew = self._anew or anew
         self._due.set()
 
     async def keep_on(self) -> None:
         """Until cancelled."""
         pause = GAP_SECONDS
         while True:
-            await self._due.wait()
-            self._due.clear()
+            await self._something()
             if await self._tell():
                 pause = GAP_SECONDS
             else:
                 self._due.set()
                 pause = min(pause * 2, LONGEST_SECONDS)
             await asyncio.sleep(pause)
+
+    async def _something(self) -> None:
+        """Until there is something to tell, or it is time to see that open questions are still there."""
+        try:
+            async with asyncio.timeout(ANEW_SECONDS):
+                await self._due.wait()
+        except TimeoutError:
+            self._anew = True
+        self._due.clear()
 
     async def last_word(self) -> None:
         """The last state arrives, or at least a minute was spent on it; the next start tries again."""
@@ -51,9 +63,11 @@ class Announcer:
 
     async def _tell(self) -> bool:
         async with self._one:
+            anew, self._anew = self._anew, False
             try:
-                await self._teller.tell(self._run())
+                await self._teller.tell(self._run(), anew=anew)
             except GpuMigrateError as error:
+                self._anew = self._anew or anew
                 self._log.warning("could not tell", reason=str(error.reason))
                 return False
         return True

@@ -25,7 +25,7 @@ from bot.surroundings import Surroundings
 from state.braking import failures
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
 from state.errors import GpuMigrateError
-from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind
+from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind, RetryRequested
 from state.journal import Change, StoredRun
 from state.machine import Transition, transition
 from state.reasons import Code, Reason, reason
@@ -154,6 +154,8 @@ class Keeper:
             self._alarm = asyncio.get_running_loop().time() + delay
         for effect in step.effects:
             self._perform(effect)
+        if isinstance(event, RetryRequested):
+            self._announcer.wake(anew=True)
         for key in verified(self.run) if isinstance(event, Observed) else ():
             await self._around.points.reach(Place.VERIFYING, key)
 

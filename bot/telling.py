@@ -41,12 +41,19 @@ class RunWords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A message as it shall be. `threaded`: belongs into the run's thread. `final`: never rewritten once posted."""
+    """A message as it shall be.
+
+    Attributes:
+        threaded: belongs into the run's thread.
+        final: never rewritten once posted.
+        anew: written even if it is thought to stand there already.
+    """
 
     key: str
     message: Message
     threaded: bool = False
     final: bool = False
+    anew: bool = False
 
 
 class Teller:
@@ -58,15 +65,16 @@ class Teller:
         self._words = words
         self._clock = clock
 
-    async def tell(self, run: Run) -> None:
+    async def tell(self, run: Run, *, anew: bool = False) -> None:
         """Post and rewrite until Slack shows what `run` says. Raises the errors of Chat and RunStore.
 
+        `anew`: write open questions even if they stand there as they should: somebody may have deleted one.
         A message that Slack refuses does not keep the others back; its error is raised at the end.
         """
         records = dict(await self._store.messages(run.id))
         root = await self._root(run, records)
         refused: PermanentError | None = None
-        for wanted in self._wanted(run):
+        for wanted in self._wanted(run, anew=anew):
             try:
                 await self._bring(run, wanted, records, root)
             except PermanentError as error:
@@ -81,9 +89,10 @@ class Teller:
             await self._bring(run, Wanted(PROGRESS, self._words.progress(run)), records, "")
         return records[PROGRESS].ts
 
-    def _wanted(self, run: Run) -> Iterator[Wanted]:
+    def _wanted(self, run: Run, *, anew: bool) -> Iterator[Wanted]:
         for approval in run.approvals:
-            yield Wanted(f"card:{approval.id}", self._words.card(run, approval))
+            missed = anew and approval.decision is None
+            yield Wanted(f"card:{approval.id}", self._words.card(run, approval), anew=missed)
         for note in run.notes:
             if note.reason.code not in _SILENT:
                 threaded = note.reason.code not in _LOUD
@@ -93,7 +102,7 @@ class Teller:
     async def _bring(self, run: Run, wanted: Wanted, records: dict[str, MessageRecord], root: str) -> None:
         known = records.get(wanted.key)
         digest = _digest(wanted.message)
-        if known is not None and known.ts and (wanted.final or known.digest == digest):
+        if known is not None and known.ts and (wanted.final or known.digest == digest) and not wanted.anew:
             return
         thread = root if wanted.threaded else ""
         if known is None or not known.ts:

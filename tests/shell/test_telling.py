@@ -1,84 +1,18 @@
 """A run's messages in Slack: each once, whatever gets lost between us and Slack or the journal."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from bot.messages import Words
-from bot.ports import Place
-from bot.telling import PROGRESS, Teller
-from handlers.ports import Message
-from state.errors import GpuMigrateError, OutcomeUnknown, PermanentError, TransientError
-from state.events import Observed
-from state.machine import transition
+from bot.telling import PROGRESS
+from state.errors import OutcomeUnknown, PermanentError, TransientError
 from state.reasons import Code, reason
-from state.run import Decision, Note, Run, RunPhase
-from tests.builders import START, run, two_workers
+from state.run import Decision, Note, RunPhase
+from tests.builders import START
 from tests.shell.journal import MemoryStore, away
-from tests.shell.ports import MemoryChat, World, WorldClock
-
-GONE = PermanentError(reason(Code.SLACK_REFUSED, error="message_not_found"))
-LOST = OutcomeUnknown(reason(Code.SLACK_UNREACHABLE, error="timeout"))
-AWAY = TransientError(reason(Code.SLACK_UNREACHABLE, error="service_unavailable"))
-
-
-@dataclass
-class Slack(MemoryChat):
-    """`loses`: keys whose next post arrives without an answer; `refuses`: what rewriting a key raises."""
-
-    loses: list[str] = field(default_factory=list)
-    away: list[str] = field(default_factory=list)
-    refuses: dict[str, GpuMigrateError] = field(default_factory=dict)
-    threads: dict[str, str] = field(default_factory=dict)
-    rewrites: list[str] = field(default_factory=list)
-    searched: list[tuple[str, str, datetime | None]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-    async def post(self, channel: str, message: Message, *, key: str, thread: str = "") -> Place:
-        if key in self.away:
-            self.away.remove(key)
-            raise AWAY
-        place = await super().post(channel, message, key=key, thread=thread)
-        self.threads[key] = thread
-        if key in self.loses:
-            self.loses.remove(key)
-            raise LOST
-        return place
-
-    async def update(self, place: Place, message: Message, *, key: str) -> None:
-        if key in self.refuses:
-            raise self.refuses.pop(key)
-        self.rewrites.append(key)
-        await super().update(place, message, key=key)
-
-    async def find(self, channel: str, key: str, *, thread: str = "", since: datetime | None = None) -> Place | None:
-        self.searched.append((key, thread, since))
-        return await super().find(channel, key, thread=thread, since=since)
-
-
-def planned() -> Run:
-    """Its plan is asked for, and one thing happened since."""
-    found = transition(run(), Observed(START, two_workers())).run
-    ready = reason(Code.NODE_READY, worker="w1", node="10.240.0.64", version="v1.36.0")
-    return replace(found, notes=(Note("node:w1", START, ready),))
-
-
-CARD, NEWS, ROOT = "r-1/card:r-1:1", "r-1/note:node:w1", f"r-1/{PROGRESS}"
-
-
-@dataclass
-class Desk:
-    slack: Slack = field(default_factory=Slack)
-    store: MemoryStore = field(default_factory=MemoryStore)
-
-    @property
-    def teller(self) -> Teller:
-        """As a new process would have it."""
-        return Teller(self.slack, self.store, Words(), WorldClock(World(two_workers())))
+from tests.shell.slack_desk import CARD, GONE, NEWS, ROOT, Desk, Slack, planned
 
 
 async def test_given_a_new_run_when_told_then_the_root_comes_first_then_cards_then_news() -> None:
@@ -105,7 +39,7 @@ async def test_given_an_answered_card_when_told_then_it_is_rewritten_before_the_
 
     assert desk.slack.rewrites == [CARD, ROOT]
     assert len(desk.slack.posts) == 3
-    assert not any(block["type"] == "actions" for block in desk.slack.messages[CARD].blocks)
+    assert not any(block["type"] == "actions" for block in desk.slack.shown[CARD].blocks)
 
 
 @pytest.mark.parametrize("key", [ROOT, CARD, NEWS])
@@ -129,10 +63,10 @@ async def test_given_a_lost_answer_and_a_changed_run_when_found_then_the_message
     desk, told = Desk(Slack(loses=[ROOT])), planned()
     with pytest.raises(OutcomeUnknown):
         await desk.teller.tell(told)
-    before = desk.slack.messages[ROOT]
+    before = desk.slack.shown[ROOT]
     await desk.teller.tell(replace(told, phase=RunPhase.ACTIVE))
 
-    assert desk.slack.messages[ROOT] != before
+    assert desk.slack.shown[ROOT] != before
     assert desk.slack.posts.count(ROOT) == 1
 
 
@@ -186,7 +120,20 @@ async def test_given_a_card_somebody_deleted_when_it_is_decided_then_the_new_one
     await desk.teller.tell(replace(told, approvals=(decided,)))
 
     assert desk.slack.posts.count(CARD) == 2
-    assert not any(block["type"] == "actions" for block in desk.slack.messages[CARD].blocks)
+    assert not any(block["type"] == "actions" for block in desk.slack.shown[CARD].blocks)
+
+
+async def test_given_an_open_card_somebody_deleted_when_told_anew_then_it_can_be_answered_again() -> None:
+    desk, told = Desk(), planned()
+    await desk.teller.tell(told)
+    desk.slack.refuses[CARD] = GONE
+    await desk.teller.tell(told)
+    before = desk.slack.posts.count(CARD)
+    await desk.teller.tell(told, anew=True)
+
+    assert (before, desk.slack.posts.count(CARD)) == (1, 2)
+    assert any(block["type"] == "actions" for block in desk.slack.shown[CARD].blocks)
+    assert (desk.slack.posts.count(ROOT), desk.slack.posts.count(NEWS)) == (1, 1)
 
 
 async def test_given_another_refusal_when_rewriting_then_it_is_not_posted_anew() -> None:
