@@ -6,33 +6,29 @@ from tests.sandbox.conformance.asking import JSON_PATCH, MERGE, STRATEGIC, Check
 from tests.sandbox.conformance.objects import slim, template
 
 
+def taints(b: Any) -> Any:
+    """Taints that no controller sets, comparable."""
+    return sorted((x["key"], x.get("value"), x["effect"]) for x in own_taints(b)["spec"]["taints"])
+
+
+def own_taints(b: Any) -> Any:
+    found = [x for x in b["spec"].get("taints", []) if not x["key"].startswith("node.kubernetes.io/")]
+    return {"spec": {"taints": found}}
+
+
 async def check_patch_strategic_taints(t: Check) -> None:
     """Node taints are an atomic list: strategic and merge patch both replace it whole; $patch is no directive there."""
     path = f"/api/v1/nodes/{t.server.node}"
 
-    def taints(b: Any) -> Any:
-        return sorted(
-            (x["key"], x.get("value"), x["effect"])
-            for x in b["spec"].get("taints", [])
-            if not x["key"].startswith("node.kubernetes.io/")
-        )
-
-    def keep(b: Any) -> Any:
-        return {
-            "spec": {
-                "taints": [x for x in b["spec"].get("taints", []) if not x["key"].startswith("node.kubernetes.io/")]
-            }
-        }
-
     await t.patch(
-        path, {"spec": {"taints": [{"key": "a", "value": "1", "effect": "NoSchedule"}]}}, STRATEGIC, trim=keep
+        path, {"spec": {"taints": [{"key": "a", "value": "1", "effect": "NoSchedule"}]}}, STRATEGIC, trim=own_taints
     )
     for kind in (STRATEGIC, MERGE):
         r = await t.patch(
-            path, {"spec": {"taints": [{"key": kind[12:17], "effect": "PreferNoSchedule"}]}}, kind, trim=keep
+            path, {"spec": {"taints": [{"key": kind[12:17], "effect": "PreferNoSchedule"}]}}, kind, trim=own_taints
         )
         t.expect(taints(r.body) == [(kind[12:17], None, "PreferNoSchedule")], f"{kind}: only the new one")
-    r = await t.patch(path, {"spec": {"taints": [{"$patch": "delete", "key": "merge"}]}}, STRATEGIC, trim=keep)
+    r = await t.patch(path, {"spec": {"taints": [{"$patch": "delete", "key": "merge"}]}}, STRATEGIC, trim=own_taints)
     t.expect(r.status == 422, "$patch delete: 422")
     r = await t.patch(
         path,
@@ -42,17 +38,17 @@ async def check_patch_strategic_taints(t: Check) -> None:
             }
         },
         MERGE,
-        trim=keep,
+        trim=own_taints,
     )
     t.expect(r.status == 422, "same key and effect twice: 422")
     r = await t.patch(
         path,
         [{"op": "add", "path": "/spec/taints/-", "value": {"key": "z", "effect": "PreferNoSchedule"}}],
         JSON_PATCH,
-        trim=keep,
+        trim=own_taints,
     )
     t.expect(r.status == 200 and ("z", None, "PreferNoSchedule") in taints(r.body), "JSON patch appends")
-    r = await t.patch(path, {"spec": {"taints": None}}, trim=keep)
+    r = await t.patch(path, {"spec": {"taints": None}}, trim=own_taints)
     t.expect(taints(r.body) == [], "null deletes all")
 
 

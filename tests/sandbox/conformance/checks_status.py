@@ -36,6 +36,11 @@ async def check_status_isolation(t: Check) -> None:
     r = await t.patch(path, {"status": {"capacity": {"nvidia.com/gpu": "8"}}}, trim=keep)
     t.expect(r["status"]["capacity"]["nvidia.com/gpu"] == "2", "status ignored through the object")
     await t.patch(path, {"metadata": {"labels": {"through": None}, "annotations": {"through": None}}}, quiet=True)
+    await pod_isolation(t)
+
+
+async def pod_isolation(t: Check) -> None:
+    """The same for a pod, whose labels and spec do not pass."""
     pod_path = await t.pod()
     r = await t.patch(pod_path, {"status": {"phase": "Running"}}, trim=slim("status"))
     t.expect(r["status"]["phase"] == "Pending", "pod: status ignored on the object")
