@@ -29,8 +29,8 @@ ACCESS = {
     Code.STORE_REWOUND: "Das Gedächtnis des Bots ging in der Zeit zurück: bekannt {known}, gefunden {found}. "
     "Der Lauf hält an; mit dem Cluster vergleichen, dann `/gpu-migrate resume {here}`.",
     Code.STORE_LOST: "Die Aufzeichnung von Lauf {run} im Cluster {cluster} ist aus Redis verschwunden. Es geht kein Auftrag "
-    "mehr hinaus; was die IBM Cloud begonnen hat, läuft dort weiter. `/gpu-migrate start {cluster:raw}` sieht nach, zeigt den "
-    "Stand und macht dort weiter.",
+    "mehr hinaus; was die IBM Cloud begonnen hat, läuft dort weiter. `/gpu-migrate start {cluster:raw}` sieht nach, "
+    "zeigt den Stand und macht dort weiter.",
     Code.STORE_UNREADABLE: "Der Bot kann sein Gedächtnis nicht lesen[: {what}]. Eine neuere Version hat es geschrieben, "
     "oder es ist beschädigt; der Lauf bleibt unberührt, bis eine passende Version läuft.",
     Code.STORE_OVERTAKEN: "Ein anderer Prozess hat den Lauf {run} geändert[ ({what}: bekannt {known}, gefunden {found})]. "
