@@ -7,7 +7,7 @@ from contextlib import suppress
 from structlog.typing import FilteringBoundLogger
 
 from bot.telling import Teller
-from state.errors import GpuMigrateError
+from state.errors import GpuMigrateError, TransientError
 from state.run import Run
 
 GAP_SECONDS = 2.5  # Slack allows some fifty rewrites a minute to all runs together
@@ -38,11 +38,10 @@ class Announcer:
         pause = GAP_SECONDS
         while True:
             await self._something()
-            if await self._tell():
-                pause = GAP_SECONDS
-            else:
+            error = await self._tell()
+            if error is not None:
                 self._due.set()
-                pause = min(pause * 2, LONGEST_SECONDS)
+            pause = _pause(error, pause)
             await asyncio.sleep(pause)
 
     async def _something(self) -> None:
@@ -58,10 +57,11 @@ class Announcer:
         """The last state arrives, or at least a minute was spent on it; the next start tries again."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WORD_SECONDS):
-                while not await self._tell():  # noqa: ASYNC110 (a bounded retry, no condition to wait for)
+                while await self._tell() is not None:  # noqa: ASYNC110 (a bounded retry, no condition to wait for)
                     await asyncio.sleep(GAP_SECONDS)
 
-    async def _tell(self) -> bool:
+    async def _tell(self) -> GpuMigrateError | None:
+        """Why it was in vain, None when everything was told."""
         async with self._one:
             anew, self._anew = self._anew, False
             try:
@@ -69,5 +69,16 @@ class Announcer:
             except GpuMigrateError as error:
                 self._anew = self._anew or anew
                 self._log.warning("could not tell", reason=str(error.reason))
-                return False
-        return True
+                return error
+        return None
+
+
+def _pause(error: GpuMigrateError | None, last: float) -> float:
+    """Seconds until the next telling: what passes by itself says when, what does not is tried less and less."""
+    match error:
+        case None:
+            return GAP_SECONDS
+        case TransientError(delay=delay):
+            return min(max(delay.total_seconds(), GAP_SECONDS), LONGEST_SECONDS)
+        case _:
+            return min(last * 2, LONGEST_SECONDS)
