@@ -68,6 +68,10 @@ class Bench:
         async with self._http.request(method, url, data=data, headers=headers) as answer:
             return await answer.read()
 
+    async def plain(self, _: int) -> None:
+        """An answer that needs no work: what client and HTTP server manage here and now."""
+        await self._ask("GET", f"{self._url}/healthz")
+
     async def create(self, number: int) -> None:
         await self._ask("POST", self._maps, {"metadata": {"name": f"map-{number}"}, "data": {"a": "1"}})
 
@@ -134,12 +138,8 @@ async def measure(pods: int) -> None:
         connector = aiohttp.TCPConnector(limit=WATCHERS + 5)
         async with aiohttp.ClientSession(headers=headers, timeout=timeout, connector=connector) as http:
             bench = Bench(http, url)
-            for name, ask in (
-                ("create", bench.create),
-                ("read", bench.read),
-                ("patch", bench.patch),
-                ("apply", bench.apply),
-            ):
+            kinds = (bench.plain, bench.create, bench.read, bench.patch, bench.apply)
+            for name, ask in zip(("no work (/healthz)", "create", "read", "patch", "apply"), kinds, strict=True):
                 print(f"{name}, one after another: {await rate(SEQUENTIAL, ask):.0f} requests/s")
             print(f"watch fan-out to {WATCHERS}: {await bench.fan_out():.0f} events/s")
             print(f"create a pod, one after another: {await rate(pods, bench.create_pod):.0f} requests/s")
