@@ -65,6 +65,13 @@ def outcome(d: Drive, kind: OutcomeKind, why: Reason | None = None) -> None:
     d.run = transition(d.run, Ordered(d.at, d.run.intent.op, kind, why)).run
 
 
+def lost(d: Drive) -> None:
+    """The open call takes effect; its answer does not arrive."""
+    assert d.run.intent is not None
+    d.model.order(d.run.intent.order)
+    outcome(d, OutcomeKind.UNKNOWN)
+
+
 def look(d: Drive) -> None:
     """One look at the world as it is."""
     d.run = transition(d.run, Observed(d.at, d.model.snapshot)).run
