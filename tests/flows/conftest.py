@@ -1,9 +1,38 @@
-"""Runs that several tests read."""
+"""Runs that several tests read, and their place among all tests."""
 
 import pytest
 
 from tests.flows import examples
 from tests.flows.recording import Record, recorded
+
+RUNS = ("aborted", "absence", "example_1", "example_2", "killed", "misfortune", "steered")  # fixtures that take long
+LANES = 4  # test processes of `make test`
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long runs, each in another test process: they mostly wait, and the short tests fill the time.
+
+    xdist hands every process a piece of the list of equal length, and pieces of what is left over later.
+    """
+    heads = _heads(items)
+    rest = [item for item in items if item not in heads]
+    piece = -(-len(rest) // LANES)
+    items[:] = [
+        item for lane in range(LANES) for item in (*heads[lane::LANES], *rest[lane * piece : (lane + 1) * piece])
+    ]
+
+
+def _heads(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The first test of each run that needs nothing but that run."""
+    found: dict[str, pytest.Item] = {}
+    for item in items:
+        if "tests/flows/" not in item.path.as_posix() or item.get_closest_marker("control_plane"):
+            continue
+        needs = [name for name in RUNS if name in getattr(item, "fixturenames", ())]
+        if len(needs) == 1:
+            found.setdefault(needs[0], item)
+    return [found[name] for name in sorted(found)]
 
 
 @pytest.fixture(scope="session", params=["example-1", "example-2"])

@@ -61,7 +61,7 @@ class Camera:
         """Whether the run has ended; on the way: the first moment when a workload waits while another runs."""
         if "pending" not in self._views and self._evicted():
             waiting = pods(self._stage.endpoints, self._cluster, "default")
-            if "Pending" in {pod["STATUS"] for pod in waiting}:
+            if {pod["STATUS"] for pod in waiting} == {"Pending", "Running"}:  # the evicted one is gone
                 self._views["pending"] = {"workloads": waiting}
         return bool(self._crew.ended())
 

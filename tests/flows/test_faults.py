@@ -61,7 +61,7 @@ class Misfortune:
         self.stage.fault(system="iks", path="replaceWorker", when="after", status=502, body=HTML)
         self.crew.play(lambda: self.crew.told("adopted"))
         self.read["adopted"] = self.crew.told("adopted")
-        self.stage.fault(system="slack", path="chat", status=429, headers={"Retry-After": "3"}, times=6)
+        self.stage.fault(system="slack", path="chat", status=429, headers={"Retry-After": "3"}, times=4)
         self.crew.play(_seen(self.stage, "worker.normal", "00000371"))
         self.stage.knob("visible_lag", 4)
         self.stage.fault(system="iks", path="replaceWorker", when="after", drop=True)
@@ -125,6 +125,15 @@ def test_given_slack_that_is_busy_when_it_answers_again_then_nothing_was_lost_or
 
     assert sorted(set(keys)) == sorted(keys)
     assert {"node-ready", "gpus", "recovered"} <= {key.split("note:")[-1].split(":")[0] for key in keys}
+
+
+def test_given_slack_that_asks_for_patience_when_it_is_over_then_news_come_soon(misfortune: Record) -> None:
+    """Four times three seconds: nobody waits a minute for it."""
+    journal = misfortune["journal"]
+    normal = next(row["at"] for row in journal if row["verb"] == "worker.normal")
+    told = next(row["at"] for row in journal if "note:node-ready" in str(row["request"]) and row["status"] < 300)
+
+    assert told - normal < 45
 
 
 def _keys(record: Record) -> list[str]:
