@@ -36,15 +36,17 @@ def notice(run: Run, snapshot: Snapshot) -> Run:
     known = {m.worker_id for m in run.baseline.workers}
     for worker in gpu_workers(snapshot):
         node = snapshot.node_of(worker.id)
-        if node is None or not runs_minor(worker.version or node.kubelet_version, run.policy.target_minor):
+        version = worker.version or (node.kubelet_version if node else "")
+        if not runs_minor(version, run.policy.target_minor):
             continue
-        run = _health(run, snapshot, worker, node)
-        if worker.id not in known:
+        run = _health(run, snapshot, worker)
+        if node is not None and worker.id not in known:
             run = _arrival(run, snapshot, worker, node)
     return _gone(run, snapshot)
 
 
-def _health(run: Run, snapshot: Snapshot, worker: Worker, node: Node) -> Run:
+def _health(run: Run, snapshot: Snapshot, worker: Worker) -> Run:
+    """Since when a worker looks good or not; one whose node has vanished does not."""
     assert run.baseline is not None
     verdict = judge(snapshot, worker, expected_of(worker, run.baseline))
     since, dips = dict(run.healthy_since), dict(run.dips)
@@ -59,7 +61,7 @@ def _health(run: Run, snapshot: Snapshot, worker: Worker, node: Node) -> Run:
     dip = dips.get(worker.id)
     told = any(n.key == f"gpus:{worker.id}" for n in run.notes)
     if told and dip is not None and snapshot.at - dip >= run.policy.durations.stable and not worker.leaving:
-        what = reason(Code.GPUS_LOST, verdict.reason, worker=worker.id, node=node.name, detail=verdict.detail)
+        what = reason(Code.GPUS_LOST, verdict.reason, worker=worker.id, node=verdict.node, detail=verdict.detail)
         return forget(tell(run, f"gpus-lost:{worker.id}:{dip.isoformat()}", snapshot.at, what), f"gpus:{worker.id}")
     return run
 
