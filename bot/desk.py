@@ -27,6 +27,7 @@ log = structlog.get_logger()
 SUBMIT_SECONDS = 2.0
 MEMBER_SECONDS = 1.0
 LOOK_SECONDS = 60.0
+PLANS = 4  # dry runs at once: reading is free for everybody, and each one asks a whole cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +129,19 @@ class PlanDesk:
         self._around = around
         self._setup = setup
         self._show = show
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._gate = asyncio.Semaphore(PLANS)
+        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def plan(self, cluster: str, by: Person) -> None:
-        task = asyncio.create_task(self._answer(cluster, by))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        """Whoever asks again while an answer is on its way gets that one."""
+        key = (cluster, by.user)
+        if key not in self._tasks:
+            self._tasks[key] = task = asyncio.create_task(self._answer(cluster, by))
+            task.add_done_callback(lambda _: self._tasks.pop(key, None))
 
     async def _answer(self, cluster: str, by: Person) -> None:
         try:
-            async with asyncio.timeout(LOOK_SECONDS):
+            async with self._gate, asyncio.timeout(LOOK_SECONDS):
                 message = self._show(await self.dry_run(cluster, by))
         except TimeoutError:
             message = self._around.words.answer(reason(Code.IKS_UNREACHABLE, status=0, detail="timeout"))
@@ -164,6 +168,7 @@ class PlanDesk:
         return plan(blank, snapshot)
 
     async def aclose(self) -> None:
-        for task in tuple(self._tasks):
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)

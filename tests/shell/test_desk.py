@@ -5,19 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from bot import desk as bot_desk
-from bot.desk import PlanDesk, RunsDesk, Setup, SubmitDesk, run_id
-from bot.messages import Words
+from bot.desk import RunsDesk, Setup, SubmitDesk, run_id
 from handlers.ports import StartRequest
-from state.errors import PermanentError, TransientError
+from state.errors import TransientError
 from state.events import ContinueRequested, PauseRequested, Person
 from state.reasons import Code, reason
 from state.run import Goal, RunPhase
-from state.snapshot import KubernetesView
 from tests.builders import START, policy, two_workers
 from tests.shell.journal import MemoryStore, away
 from tests.shell.ports import MemoryChat, World, WorldClock
-from tests.shell.rig import QuietKubernetes, Rig, begun, rig, until
 
 OPERATOR = Person("U0OPERATOR1", "T1", "C9")
 SETUP = Setup({"gpu-multi": policy()}, {"gpu-multi": ""})
@@ -178,62 +174,3 @@ async def test_given_runs_when_read_then_the_active_one_is_found_by_cluster() ->
     assert await reader.recent(5) == (found,)
     assert await runs.active("gpu-multi") is None
     assert await runs.get("r-none") is None
-
-
-def plans(world: Rig) -> PlanDesk:
-    return PlanDesk(world.around(), SETUP, Words().plan)
-
-
-async def test_given_a_plan_when_asked_then_one_person_reads_it_and_nothing_is_stored() -> None:
-    world = rig()
-    desk = plans(world)
-    desk.plan("gpu-multi", OPERATOR)
-    await until(lambda: world.memory_chat.whispers, "the answer")
-    await desk.aclose()
-
-    (user, text) = world.memory_chat.whispers[0]
-    assert user == "U0OPERATOR1"
-    assert "gpu-multi" in text
-    assert (world.store.stored, world.world.journal, world.world.mark) == ({}, [], {})
-
-
-class ClosingKubernetes(QuietKubernetes):
-    """Fails, or hangs; remembers that it was closed."""
-
-    closed = 0
-    trouble: Exception | None = None
-
-    async def look(self, *, fresh: bool = False) -> KubernetesView:
-        if self.trouble is not None:
-            raise self.trouble
-        return await super().look(fresh=fresh)
-
-    async def aclose(self) -> None:
-        self.closed += 1
-
-
-async def test_given_a_cluster_out_of_reach_when_a_plan_is_asked_then_the_person_reads_why() -> None:
-    world = rig()
-    world.kubernetes = kubernetes = ClosingKubernetes(world.world)
-    kubernetes.trouble = PermanentError(reason(Code.API_LOGIN, status=401))
-    desk = plans(world)
-    desk.plan("gpu-multi", OPERATOR)
-    await until(lambda: world.memory_chat.whispers, "the answer")
-    await desk.aclose()
-
-    assert world.memory_chat.whispers[0][1] == Words().answer(reason(Code.API_LOGIN, status=401)).text
-    assert kubernetes.closed == 1
-
-
-async def test_given_plans_under_way_when_closed_then_they_end_and_their_connections_too() -> None:
-    world = rig()
-    world.kubernetes = kubernetes = ClosingKubernetes(world.world)
-    world.store.stored["r-1"] = world.put(begun())
-    desk = plans(world)
-    desk.plan("gpu-multi", OPERATOR)
-    await asyncio.sleep(0)
-    async with asyncio.timeout(2):
-        await desk.aclose()
-
-    assert kubernetes.closed <= 1
-    assert bot_desk.LOOK_SECONDS > bot_desk.SUBMIT_SECONDS
