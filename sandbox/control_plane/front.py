@@ -94,7 +94,7 @@ class Front:
             async with call as answer:
                 if writes:
                     return await self._after_write(request, body, answer)
-                if request.path == VERSION and answer.status == 200:
+                if request.path.rstrip("/") == VERSION and answer.status == 200:
                     return self._release(await answer.read())
                 return await _streamed(request, answer)
         except (aiohttp.ClientError, TimeoutError):

@@ -7,14 +7,12 @@ follow at once, NoExecute some seconds later; the pods are deleted when their to
 import time
 
 from sandbox.controllers import pods
-from sandbox.controllers.afflictions import Kind
 from sandbox.controllers.desk import Desk, stamp
-from sandbox.controllers.nodes import kubelet_reports, lost_status
+from sandbox.controllers.nodes import kubelet_reports
 from sandbox.controllers.resources import NODES, PODS
 from sandbox.controllers.selectors import tolerates
 from sandbox.kubernetes_client import STRATEGIC_PATCH, Json
 
-GRACE = 50.0  # seconds without a sign of life until a node counts as lost
 NO_EXECUTE_AFTER = 10.0
 DEFAULT_TOLERATION = 300.0  # what admission gives every pod for nodes that are not ready or unreachable
 UNSCHEDULABLE, NOT_READY, UNREACHABLE = (
@@ -30,7 +28,6 @@ class NodeLifecycle:
         self._desk = desk
         self._nodes = desk.mirror(NODES)
         self._pods = desk.mirror(PODS)
-        self._silent: dict[str, float] = {}  # node uid -> since when its kubelet is silent
         self._unready: dict[str, float] = {}  # node uid -> since when it is not Ready
         self._condemned: dict[str, float] = {}  # pod uid -> since when a taint is not tolerated
 
@@ -48,7 +45,6 @@ class NodeLifecycle:
         return max(0.0, min(wakes) - now) if wakes else None
 
     async def _judge(self, node: Json, now: float) -> list[float]:
-        wakes = await self._listen(node, now)
         uid, is_ready = node["metadata"]["uid"], pods.condition_true(node, "Ready")
         if is_ready:
             self._unready.pop(uid, None)
@@ -62,22 +58,7 @@ class NodeLifecycle:
         if not is_ready and not kubelet_reports(node):
             await self._unready_pods(node)
             if now < late:
-                wakes.append(late)
-        return wakes
-
-    async def _listen(self, node: Json, now: float) -> list[float]:
-        """Declare a node lost whose kubelet is afflicted with silence, and welcome it back afterwards."""
-        uid = node["metadata"]["uid"]
-        if self._desk.afflictions.on_node(Kind.KUBELET_SILENT, node) is None:
-            if self._silent.pop(uid, None) is not None and not kubelet_reports(node):
-                back = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "lastTransitionTime": stamp()}
-                await self._desk.patch(NODES, node, {"status": {"conditions": [back]}}, STRATEGIC_PATCH, sub="status")
-            return []
-        due = self._silent.setdefault(uid, now) + self._desk.scaled(GRACE)
-        if now < due:
-            return [due]
-        if kubelet_reports(node):
-            await self._desk.patch(NODES, node, lost_status(), STRATEGIC_PATCH, sub="status")
+                return [late]
         return []
 
     async def _unready_pods(self, node: Json) -> None:

@@ -23,6 +23,7 @@ from sandbox.controllers.operand_programs import OperandPrograms
 from sandbox.controllers.pod_gc import PodGC
 from sandbox.controllers.replicasets import ReplicaSets
 from sandbox.controllers.scheduler import Scheduler
+from sandbox.controllers.silence import Silence
 from sandbox.controllers.statefulsets import StatefulSets
 from sandbox.kubernetes_client import NO_ANSWER, Api, ApiError, Mirror
 from sandbox.scenario import Scenario
@@ -31,7 +32,7 @@ IssueToken = Callable[[str, tuple[str, ...]], str]
 
 _TEAMS: dict[str, dict[str, type[Part]]] = {
     "system:kube-scheduler": {"scheduler": Scheduler},
-    "system:kubelet": {"kubelet": Kubelet},
+    "system:kubelet": {"kubelet": Kubelet, "silence": Silence},
     "system:controller": {
         "node_lifecycle": NodeLifecycle,
         "deployments": Deployments,
@@ -47,7 +48,7 @@ _TEAMS: dict[str, dict[str, type[Part]]] = {
     "gpu-operator": {"gpu_operator": GpuOperator, "operand_programs": OperandPrograms},
 }
 ALL = frozenset(name for team in _TEAMS.values() for name in team)
-ON_REAL_CONTROL_PLANE = frozenset({"kubelet", "nfd", "gpu_operator", "operand_programs"})
+ON_REAL_CONTROL_PLANE = frozenset({"kubelet", "silence", "nfd", "gpu_operator", "operand_programs"})
 GROUPS = ("system:masters",)
 
 CALM_DOWN = 0.03  # seconds that changes may pile up before a part looks

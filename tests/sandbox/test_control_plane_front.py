@@ -115,7 +115,7 @@ async def test_given_writes_of_all_kinds_when_passed_on_then_both_journals_say_t
 async def test_given_a_master_update_when_asked_then_ibms_version_is_shown(scene: Scene) -> None:
     before = (await scene.ask("GET", "/version"))[1]
     scene.front.set_version("v1.36.0+IKS")
-    after = (await scene.ask("GET", "/version"))[1]
+    after = (await scene.ask("GET", "/version/"))[1]
 
     assert (before["gitVersion"], before["minor"]) == ("v1.35.4+IKS", "35")
     assert (after["gitVersion"], after["minor"]) == ("v1.36.0+IKS", "36")

@@ -121,6 +121,29 @@ async def test_given_a_node_when_real_kubectl_drains_it_then_the_journal_has_the
     assert cordoned == [{"spec": {"unschedulable": True}}]
 
 
+async def test_given_a_silent_kubelet_when_it_speaks_again_then_real_controllers_tainted_the_node_meanwhile(
+    world: World,
+) -> None:
+    async def seen() -> tuple[str, list[str]]:
+        node = await world.apis[CLUSTER].get("/api/v1/nodes/10.240.0.64")
+        ready = next(row["status"] for row in node["status"]["conditions"] if row["type"] == "Ready")
+        return ready, sorted({taint["key"] for taint in node["spec"].get("taints") or ()})
+
+    async def becomes(wanted: tuple[str, list[str]]) -> tuple[str, list[str]]:
+        deadline = time.monotonic() + 30.0
+        while (found := await seen()) != wanted and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+        return found
+
+    silence = world.afflictions[CLUSTER].add("kubelet-silent", node="10.240.0.64")
+    lost = await becomes(("Unknown", ["node.kubernetes.io/unreachable"]))
+    world.afflictions[CLUSTER].remove(silence.id)
+    back = await becomes(("True", []))
+
+    assert lost == ("Unknown", ["node.kubernetes.io/unreachable"])
+    assert back == ("True", [])
+
+
 async def test_given_a_world_when_over_then_no_program_of_its_control_plane_is_left(tmp_path: Path) -> None:
     async with running(tmp_path, binaries=assets()):
         saved = [processes.saved(path) for path in (tmp_path / PLANES).rglob("*.pid")]
