@@ -15,10 +15,11 @@ from state.snapshot import Node, Snapshot
 from state.versions import runs_minor
 
 
-def forecast(run: Run, gpus: int) -> Reason:
-    """The line about `gpus` GPUs whose workloads wait for a replacement."""
+def forecast(run: Run, gpus: int) -> tuple[Reason, ...]:
+    """The line about `gpus` GPUs whose workloads wait for a replacement; none when nobody has to wait."""
     seconds = typical(run).total_seconds()
-    return reason(Code.CARD_FORECAST, gpus=gpus, seconds=int(seconds), lost=ceil(gpus * seconds / 60))
+    lost = ceil(gpus * seconds / 60)
+    return (reason(Code.CARD_FORECAST, gpus=gpus, seconds=int(seconds), lost=lost),) if gpus else ()
 
 
 def typical(run: Run) -> timedelta:
@@ -33,9 +34,8 @@ def typical(run: Run) -> timedelta:
 
 
 def of_plan(run: Run, snapshot: Snapshot) -> tuple[Reason, ...]:
-    """One line about all workers that the plan empties; none when it empties none."""
-    moves = [step for step in run.steps if step.kind is StepKind.MOVE_WORKLOADS]
-    return (forecast(run, _without_a_place(run, snapshot)),) if moves else ()
+    """One line about all workers that the plan empties."""
+    return forecast(run, _without_a_place(run, snapshot))
 
 
 def _without_a_place(run: Run, snapshot: Snapshot) -> int:

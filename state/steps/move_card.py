@@ -41,4 +41,4 @@ def _moving(snapshot: Snapshot, scope: Scope, pods: tuple[Pod, ...]) -> list[Rea
     waiting = without_room(snapshot, users, closed)
     lines = [reason(Code.CARD_PODS_MOVE, pods=tuple(p.key for p in users))]
     lines += [reason(Code.CARD_PODS_PENDING, pods=tuple(p.key for p in waiting))] if waiting else []
-    return [*lines, forecast(scope.run, sum(sum(p.gpus.values()) for p in waiting))]
+    return [*lines, *forecast(scope.run, sum(sum(p.gpus.values()) for p in waiting))]
