@@ -11,11 +11,10 @@ from state.events import Ordered, OutcomeKind
 from state.intents import Finding, Found, look_for, needs_settling, open_intent, settled
 from state.news import tell
 from state.orders import ONCE, CordonNode, CreatePool, EvictPod, LabelNode, Order, UncordonNode, natural_key
-from state.progress import stop_run
 from state.reasons import Code, reason
 from state.run import Intent, Run, RunPhase, StepPhase, StepRun, TemporaryPool
 from state.snapshot import Snapshot
-from state.stepping import step_of, with_step
+from state.stepping import step_of, stop_run, with_step
 
 
 def ordered(run: Run, event: Ordered) -> Run:

@@ -18,9 +18,9 @@ from state.intents import open_intent
 from state.news import tell
 from state.reasons import Code, Reason, reason
 from state.recovery import turned_away
-from state.run import Decision, Pause, Run, RunPhase, StepKind, StepPhase, StepRun
+from state.run import Decision, Run, RunPhase, StepKind, StepPhase, StepRun
 from state.snapshot import Snapshot
-from state.stepping import reopen_labels, step_of, with_step
+from state.stepping import guard_old_nodes, reopen_labels, step_of, stop_run, with_step
 from state.steps import STEPS
 from state.steps.step import Broken, Done, Scope, Step, Verdict, Waiting
 
@@ -45,7 +45,7 @@ def advance(run: Run, snapshot: Snapshot) -> Run:
         if step.phase is StepPhase.DONE or not _eligible(run, step):
             continue
         run = _advance_one(run, step, snapshot)
-    return run
+    return guard_old_nodes(run, snapshot)
 
 
 def _eligible(run: Run, step: StepRun) -> bool:
@@ -131,14 +131,6 @@ def _reset(step: StepRun, note: Reason) -> StepRun:
     return replace(
         step, phase=StepPhase.DUE, note=note, approval="", queue=(), started_at=None, finished_at=None, deadline_at=None
     )
-
-
-def stop_run(run: Run, snapshot: Snapshot, why: Reason) -> Run:
-    """Pause the run because something is there that nobody of us ordered; a human decides."""
-    if run.pause is not None:
-        return run
-    run = replace(run, pause=Pause(by="", at=snapshot.at, reason=why))
-    return tell(run, f"stopped:{why.code.value}:{why.text('workers')}{why.text('node')}", snapshot.at, why)
 
 
 def _awaiting(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:

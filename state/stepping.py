@@ -1,13 +1,14 @@
-"""Find and exchange the steps of a run, and bring the labelling back to life when an old GPU node shows up bare."""
+"""Find and exchange the steps of a run, stop it, and watch over old GPU nodes: labelled at once, and without operands."""
 
 from dataclasses import replace
 
 from state.news import tell
 from state.opt_out import OPERANDS
-from state.reasons import Code, reason
-from state.run import Run, RunPhase, StepKind, StepPhase, StepRun
+from state.reasons import Code, Reason, reason
+from state.run import Pause, Run, RunPhase, StepKind, StepPhase, StepRun
 from state.snapshot import Snapshot
 from state.steps.label_nodes import unlabelled
+from state.steps.move_workloads import alarms
 
 
 def step_of(run: Run, key: str) -> StepRun:
@@ -16,6 +17,19 @@ def step_of(run: Run, key: str) -> StepRun:
 
 def with_step(run: Run, step: StepRun) -> Run:
     return replace(run, steps=tuple(step if s.key == step.key else s for s in run.steps))
+
+
+def stop_run(run: Run, snapshot: Snapshot, why: Reason) -> Run:
+    """Pause the run because something is there that nobody of us ordered; a human decides."""
+    run = tell(run, f"stopped:{why.code.value}:{why.text('workers')}{why.text('node')}", snapshot.at, why)
+    return run if run.pause is not None else replace(run, pause=Pause(by="", at=snapshot.at, reason=why))
+
+
+def guard_old_nodes(run: Run, snapshot: Snapshot) -> Run:
+    """Once the operator was seen to keep off the old GPU nodes, an operand on one of them stops everything (B004)."""
+    clean = any(s.kind is StepKind.INSTALL_OPERATOR and s.phase is StepPhase.DONE for s in run.steps)
+    found = alarms(snapshot, run.policy.target_minor) if clean and run.phase is not RunPhase.ABORTING else ()
+    return stop_run(run, snapshot, found[0]) if found else run
 
 
 def reopen_labels(run: Run, snapshot: Snapshot) -> Run:
