@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from state.gpu_workers import advertised, flavor_gpus, gpu_workers, old_gpu_nodes, other_accelerator
 from state.policy import Policy
 from state.reasons import Code, Reason, reason
-from state.snapshot import Node, Snapshot
+from state.snapshot import Node, Snapshot, Worker
 from state.tolerating import NFD_WORKER, OPERANDS, Toleration, lasting
 
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 
 
 def workers_and_nodes_agree(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
-    """Each GPU worker has a node that carries its id, and no two nodes claim one worker (B052)."""
+    """Each GPU worker has a node that carries its id, no two nodes claim one worker (B052), no GPU node is nobody's."""
     found = []
     for worker in gpu_workers(snapshot):
         nodes = [n for n in snapshot.kubernetes.nodes if n.worker_id == worker.id]
@@ -20,7 +20,9 @@ def workers_and_nodes_agree(snapshot: Snapshot, _policy: Policy) -> tuple[Reason
             found.append(reason(Code.NODE_WORKER_MISMATCH, worker=worker.id, node=", ".join(n.name for n in nodes)))
         elif nodes and worker.ip and nodes[0].name != worker.ip and nodes[0].name.replace(".", "").isdigit():
             found.append(reason(Code.NODE_WORKER_MISMATCH, worker=worker.id, node=nodes[0].name))
-    return tuple(found)
+    known = {worker.id for worker in snapshot.iks.workers}
+    strays = (n for n in snapshot.kubernetes.nodes if advertised(n) and n.worker_id not in known)
+    return (*found, *(reason(Code.NODE_WORKER_MISMATCH, worker=n.worker_id, node=n.name) for n in strays))
 
 
 def one_system(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
@@ -30,12 +32,16 @@ def one_system(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
 
 
 def healthy(snapshot: Snapshot, _policy: Policy) -> tuple[Reason, ...]:
-    """A GPU worker that is not well now would be blamed on us later."""
+    """A GPU worker that is not well now would be blamed on us later; one without a version cannot be judged at all."""
     return tuple(
-        reason(Code.WORKER_UNHEALTHY, worker=w.id, state=w.state, health=w.health, message=w.message)
+        reason(Code.WORKER_UNHEALTHY, worker=w.id, state=w.state, health=w.health, message=w.message or _version(w))
         for w in gpu_workers(snapshot)
-        if not w.normal and not w.leaving
+        if not (w.normal and w.version) and not w.leaving
     )
+
+
+def _version(worker: Worker) -> str:
+    return "" if worker.version else "kubeVersion: -"
 
 
 def taints_tolerated(snapshot: Snapshot, policy: Policy) -> tuple[Reason, ...]:
