@@ -5,7 +5,16 @@ import pytest
 from tests.flows import examples
 from tests.flows.recording import Record, recorded
 
-RUNS = ("aborted", "absence", "example_1", "example_2", "killed", "misfortune", "steered")  # fixtures that take long
+RUNS = (
+    "aborted",
+    "absence",
+    "ambushed",
+    "example_1",
+    "example_2",
+    "killed",
+    "misfortune",
+    "steered",
+)  # fixtures that take long
 LANES = 4  # test processes of `make test`
 
 
