@@ -5,7 +5,7 @@ Shared by the steps that take a machine away, so that the rule "never two GPU wo
 
 from collections.abc import Mapping
 
-from state.gpu_workers import expected_gpus, gpu_workers
+from state.gpu_workers import expected_gpus, gpu_workers, running_version
 from state.readiness import judge
 from state.reasons import Code, Reason, reason
 from state.run import Baseline, Run, StepKind, StepPhase
@@ -47,7 +47,7 @@ def unwell(snapshot: Snapshot, run: Run, worker: Worker) -> Reason | None:
     if node is None or not node.ready:
         return reason(Code.WAIT_NODE_READY, worker=worker.id, node=node.name if node else "")
     assert run.baseline is not None
-    if not runs_minor(worker.version, run.policy.target_minor):
+    if not runs_minor(running_version(worker, node), run.policy.target_minor):
         return None
     verdict = judge(snapshot, worker, expected_of(worker, run.baseline))
     if not verdict.healthy:

@@ -47,11 +47,15 @@ def gpu_workers(snapshot: Snapshot) -> tuple[Worker, ...]:
     return tuple(w for w in snapshot.iks.workers if w.state != "deleted" and has_gpus(w, snapshot.node_of(w.id)))
 
 
+def running_version(worker: Worker, node: Node | None) -> str:
+    """What a worker runs by IKS's word, else its kubelet's: a node may join before IKS tells; "" when nobody knows."""
+    return worker.version or (node.kubelet_version if node else "")
+
+
 def old_gpu_workers(snapshot: Snapshot, target_minor: str) -> tuple[Worker, ...]:
     """GPU workers that run something, but not the target, and are not leaving."""
-    return tuple(
-        w for w in gpu_workers(snapshot) if w.version and not w.leaving and not runs_minor(w.version, target_minor)
-    )
+    staying = ((w, running_version(w, snapshot.node_of(w.id))) for w in gpu_workers(snapshot) if not w.leaving)
+    return tuple(w for w, version in staying if version and not runs_minor(version, target_minor))
 
 
 def old_gpu_nodes(snapshot: Snapshot, target_minor: str) -> tuple[Node, ...]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from state.fleet import expected_of
-from state.gpu_workers import gpu_workers
+from state.gpu_workers import gpu_workers, running_version
 from state.readiness import judge
 from state.reasons import Code, Reason, reason
 from state.run import Note, Run
@@ -36,8 +36,7 @@ def notice(run: Run, snapshot: Snapshot) -> Run:
     known = {m.worker_id for m in run.baseline.workers}
     for worker in gpu_workers(snapshot):
         node = snapshot.node_of(worker.id)
-        version = worker.version or (node.kubelet_version if node else "")
-        if not runs_minor(version, run.policy.target_minor):
+        if not runs_minor(running_version(worker, node), run.policy.target_minor):
             continue
         run = _health(run, snapshot, worker)
         if node is not None and worker.id not in known:

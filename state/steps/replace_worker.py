@@ -7,6 +7,7 @@ pool: new ids must not outnumber the replacements that this run ordered. The app
 
 from state.approval import find as find_approval
 from state.fleet import missing_from_pools, new_workers, others_unwell, overdue, unwell
+from state.gpu_workers import running_version
 from state.opt_out import opting_out
 from state.orders import Order, ReplaceWorker
 from state.placing import movable
@@ -84,9 +85,10 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
 def _broken(snapshot: Snapshot, scope: Scope, worker: Worker) -> Reason | None:
     if worker.state in FAILED_STATES:
         return reason(Code.PROVISION_FAILED, worker=worker.id, state=worker.state, message=worker.message)
-    if worker.normal and not runs_minor(worker.version, scope.target):
-        return reason(Code.SUCCESSOR_WRONG_MINOR, worker=worker.id, version=worker.version)
     node = snapshot.node_of(worker.id)
+    version = running_version(worker, node)
+    if worker.normal and version and not runs_minor(version, scope.target):
+        return reason(Code.SUCCESSOR_WRONG_MINOR, worker=worker.id, version=version)
     if node is not None and (opted := opting_out(node.labels)):
         return reason(Code.SUCCESSOR_OPTED_OUT, node=node.name, labels=opted)
     return overdue(snapshot, scope.run, worker)
