@@ -44,8 +44,9 @@ def _line(line: Reason) -> str:
 
 
 def _owner_part(pod: str) -> str:
-    """`default/gpu-burn-7c9d5-46pml` → `default/gpu-burn-7c9d5`."""
-    return pod.rsplit("-", 1)[0] if "-" in pod else pod
+    """`default/gpu-burn-7c9d5-46pml` → `default/gpu-burn-7c9d5`; dashes of the namespace stay."""
+    namespace, slash, name = pod.rpartition("/")
+    return f"{namespace}{slash}{name.rpartition('-')[0] or name}"
 
 
 def ask(run: Run, step: StepRun, card: tuple[Reason, ...], at: datetime) -> tuple[Run, StepRun]:

@@ -43,8 +43,8 @@ def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
 
 
 def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
-    left = (*closed_by_us(snapshot, scope), *labelled_by_us(snapshot, scope))
-    return Waiting(reason(Code.WAIT_CORDON, node=", ".join(n.name for n in left))) if left else Done()
+    left = dict.fromkeys(n.name for n in (*closed_by_us(snapshot, scope), *labelled_by_us(snapshot, scope)))
+    return Waiting(reason(Code.WAIT_CORDON, node=", ".join(left))) if left else Done()
 
 
 STEP = Step(StepKind.UNDO, lambda d: d.label, check, act, verify)
