@@ -39,13 +39,13 @@ class Look:
 
 def advance(run: Run, snapshot: Snapshot) -> Run:
     """The run after its steps have seen `snapshot`; at most one new intent is open afterwards."""
-    run = reopen_labels(run, snapshot)
+    run = guard_old_nodes(reopen_labels(run, snapshot), snapshot)
     for key in tuple(s.key for s in run.steps):
         step = step_of(run, key)
         if step.phase is StepPhase.DONE or not _eligible(run, step):
             continue
         run = _advance_one(run, step, snapshot)
-    return guard_old_nodes(run, snapshot)
+    return run
 
 
 def _eligible(run: Run, step: StepRun) -> bool:

@@ -26,9 +26,15 @@ def stop_run(run: Run, snapshot: Snapshot, why: Reason) -> Run:
 
 
 def guard_old_nodes(run: Run, snapshot: Snapshot) -> Run:
-    """Once the operator was seen to keep off the old GPU nodes, an operand on one of them stops everything (B004)."""
+    """Once the operator was seen to keep off the old GPU nodes, an operand on one of them stops everything (B004).
+
+    Labels come first: they are the remedy, and a stopped run would not set them.
+    """
+    target = run.policy.target_minor
     clean = any(s.kind is StepKind.INSTALL_OPERATOR and s.phase is StepPhase.DONE for s in run.steps)
-    found = alarms(snapshot, run.policy.target_minor) if clean and run.phase is not RunPhase.ABORTING else ()
+    if not clean or run.phase is RunPhase.ABORTING or unlabelled(snapshot, target):
+        return run
+    found = alarms(snapshot, target)
     return stop_run(run, snapshot, found[0]) if found else run
 
 

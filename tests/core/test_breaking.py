@@ -199,6 +199,17 @@ def test_given_a_paused_run_when_an_operand_shows_on_an_old_node_then_it_is_told
     assert d.run.pause.by == "U0OPERATOR1"
 
 
+def test_given_a_bare_old_node_that_runs_operands_already_when_seen_then_it_is_labelled_before_the_run_stops() -> None:
+    d = drive(two_workers(), in_phase(StepKind.UPDATE_MASTER, StepPhase.AWAITING_APPROVAL))
+    twist(d, lambda w: with_pods(newcomer(w), operand("nvidia-dcgm-exporter", "10.240.0.99", created_at=START)))
+
+    d.go(ticks=2)
+
+    assert d.model.journal[-1] == "LabelNode(10.240.0.99 uid-w3)"
+    assert d.run.pause is not None
+    assert d.run.pause.reason.text("node") == "10.240.0.99"
+
+
 def test_given_operands_on_old_nodes_at_the_start_when_labelled_then_they_are_waited_for_and_no_alarm() -> None:
     """Somebody installed the operator first: the labels are the remedy, so nothing may stop them."""
     d = drive(two_workers(), in_phase(StepKind.LABEL_NODES, StepPhase.DONE))

@@ -146,7 +146,7 @@ def promises(before: Run, step: Transition, given_orders: int) -> None:
         assert after.phase is before.phase
         assert given_orders == 0
         assert step.wake_at is None
-    if before.policy.observe or after.held:
+    if before.policy.observe or (before.held and after.held):
         assert given_orders == 0
     if before.phase in (RunPhase.PLANNING, RunPhase.PLANNED):
         assert given_orders == 0
