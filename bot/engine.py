@@ -131,7 +131,11 @@ class Engine:
         """Stop all keepers and hand their runs over; nothing is lost, the journal has it."""
         self._closing = True
         kept = tuple(self._keepers)
-        await asyncio.gather(*(keeper.wind_down(CALL_SECONDS) for keeper in self._keepers.values()))
+        try:
+            async with asyncio.timeout(CALL_SECONDS):  # for all of it: the platform's patience has an end too
+                await asyncio.gather(*(keeper.wind_down(CALL_SECONDS) for keeper in self._keepers.values()))
+        except TimeoutError:
+            log.warning("calls under way are left to the next owner", runs=kept)
         await end(self._tasks.values())
         for run_id in kept:
             await _quietly(lambda run_id=run_id: self._ownership.release(run_id))  # type: ignore[misc]
