@@ -15,6 +15,7 @@ from enum import StrEnum
 from bot.ports import ClusterRef, Place
 from handlers.ports import Message
 from state import marks
+from state.braking import Limit
 from state.errors import OutcomeUnknown, PermanentError
 from state.orders import (
     CordonNode,
@@ -50,12 +51,14 @@ POLICY = Policy(observe=False, approvers=("U0APPROVER1",), operators=("U0OPERATO
 
 
 class World:
-    """One cluster, and the policy that bots have for it."""
+    """One cluster, and how bots are configured for it."""
 
     def __init__(self, snapshot: Snapshot, mood: Mood = Mood.ANSWERS, policy: Policy = POLICY) -> None:
         self.model = Model(snapshot)
         self.mood = mood
         self.policy = policy
+        self.limit = Limit()
+        self.refused: tuple[type, ...] = ()
         self.mark: dict[str, str] = {}
         self.looks = 0
         self._hidden: list[tuple[int, Order]] = []
@@ -68,7 +71,9 @@ class World:
         return self.model.journal
 
     def accept(self, order: Order) -> str:
-        """Accept a call; its answer, or OutcomeUnknown. What has gone is refused."""
+        """Accept a call; its answer, or OutcomeUnknown. What has gone is refused, and what `refused` says."""
+        if isinstance(order, self.refused):
+            raise PermanentError(reason(Code.IKS_REFUSED, status=403))
         if isinstance(order, EvictPod) and all(p.uid != order.uid for p in self.model.snapshot.kubernetes.pods):
             return ""
         if isinstance(order, LabelNode | CordonNode | UncordonNode) and not self._has_node(order.uid):

@@ -15,7 +15,6 @@ from redis.asyncio import Redis
 
 from bot.braking import FailureRate
 from bot.desk import Setup, SubmitDesk
-from bot.ending import end
 from bot.engine import Engine
 from bot.messages import Words
 from bot.metrics import Metrics
@@ -26,7 +25,7 @@ from bot.surroundings import Surroundings
 from bot.telling import Teller
 from handlers.ports import StartRequest
 from state import keys
-from state.braking import Limit, why
+from state.braking import why
 from state.events import Approved, HumanEvent, Person
 from state.reasons import Reason
 from state.run import Goal, Run
@@ -50,6 +49,8 @@ def track_tasks() -> None:
         owner = _OF.get()
         if owner is not None:
             owner.tasks.add(task)
+            if owner.dead:  # what a dying process begins comes to nothing
+                task.cancel()
         return task
 
     asyncio.get_running_loop().set_task_factory(make)  # type: ignore[arg-type]  # typeshed wants a generator too
@@ -79,6 +80,7 @@ class Process:
     submit: SubmitDesk
     metrics: Metrics
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    dead: bool = False
 
     async def live(self) -> None:
         """Renew the lease and tick, until killed."""
@@ -100,10 +102,19 @@ class Process:
         """A number of /metrics."""
         return self.metrics.registry.get_sample_value(name) or 0.0
 
+    def saved(self) -> int:
+        """How many transitions it has stored so far."""
+        found = self.metrics.registry.collect()
+        samples = (s for m in found for s in m.samples if s.name == "gpu_migrate_transitions_total")
+        return int(sum(sample.value for sample in samples))
+
     async def kill(self) -> None:
-        """Stop everything where it is."""
-        while tasks := [task for task in self.tasks if not task.done()]:  # what a dying task starts dies too
-            await end(tasks)
+        """Stop everything where it is: each task is asked at every turn of the loop until it has ended."""
+        self.dead = True
+        while tasks := [task for task in self.tasks if not task.done()]:
+            for task in tasks:
+                task.cancel()
+            await asyncio.sleep(0)
         await self.store.link.aclose()
 
     async def close(self) -> None:
@@ -129,7 +140,7 @@ async def start_process(url: str, replica: str, world: World, chat: MemoryChat, 
         hands=lambda *_: hands_of(store, world, points),
         kubernetes=_kubernetes(world),
         fleet=store.fleet,
-        failures=FailureRate(store.fleet, Limit()),
+        failures=FailureRate(store.fleet, world.limit),
         points=points,
     )
     engine = Engine(around, store.ownership)
