@@ -79,8 +79,18 @@ def look_for(intent: Intent, snapshot: Snapshot) -> Found:
             return Found(Finding.ADOPT if gone or leaving else Finding.NOTHING_YET)
         case InstallChart():
             return Found(Finding.ADOPT if snapshot.kubernetes.releases else Finding.NOTHING_YET)
-        case LabelNode() | CordonNode() | UncordonNode() | EvictPod():
+        case CordonNode(uid=uid):
+            return _closed(snapshot, uid, wanted=True)
+        case UncordonNode(uid=uid):
+            return _closed(snapshot, uid, wanted=False)
+        case LabelNode() | EvictPod():
             return Found(Finding.ADOPT)  # idempotent by uid: `act` looks and repeats only what is missing
+
+
+def _closed(snapshot: Snapshot, uid: str, *, wanted: bool) -> Found:
+    """Whose a cordon is gets remembered, so it counts as set or lifted only when it shows."""
+    other = any(n.uid == uid and n.unschedulable is not wanted for n in snapshot.kubernetes.nodes)
+    return Found(Finding.NOTHING_YET if other else Finding.ADOPT)
 
 
 def _replaced(intent: Intent, order: ReplaceWorker, snapshot: Snapshot) -> Found:

@@ -59,12 +59,13 @@ def _stopped(run: Run, snapshot: Snapshot, found: Found) -> Run:
 
 
 def _nothing(run: Run, intent: Intent, snapshot: Snapshot) -> Run:
-    """Nothing shows. Only after it had time to, and several equal looks, the call counts as not started."""
-    if not settled(intent, snapshot, run.policy.durations.settle):
+    """Nothing shows. What may show late gets its time and several equal looks before it counts as not started."""
+    late = needs_settling(intent.order)
+    if late and not settled(intent, snapshot, run.policy.durations.settle):
         return replace(run, intent=replace(intent, seen=intent.seen + 1))
     step = step_of(run, intent.step_key)
     run = replace(run, intent=None)
-    if run.phase is RunPhase.ABORTING or run.held:
+    if run.phase is RunPhase.ABORTING or run.held or (not late and intent.attempt >= run.policy.attempts):
         return with_step(run, replace(step, phase=_resting(step), queue=()))
     if intent.attempt >= run.policy.attempts:
         why = reason(Code.NOT_STARTED, order=natural_key(intent.order), attempts=intent.attempt)
