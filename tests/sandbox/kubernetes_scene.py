@@ -81,9 +81,9 @@ class Scene:
         try:
             async with asyncio.timeout(LONGEST):
                 out, err = await process.communicate(stdin.encode())
-        except TimeoutError:
+        except (TimeoutError, asyncio.CancelledError):
             process.kill()
-            await process.wait()
+            await process.communicate()
             raise
         return Ran(process.returncode or 0, out.decode(), err.decode())
 
