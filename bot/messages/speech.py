@@ -13,6 +13,7 @@ from bot.messages.spans import duration
 from bot.messages.template import fill
 from state.reasons import Code, Fact, Reason
 
+_FIRST = ("LabelNode", "CordonNode", "UncordonNode", "EvictPod", "InstallChart")  # name first, then its uid or version
 CAUSES = 3  # causes told behind one sentence
 _ADDS = frozenset({Code.MIGRATION_DONE, Code.CARD_CHANGED})  # what is behind these is no cause but belongs to them
 
@@ -64,6 +65,14 @@ class Speech:
         title = self.phrases.get(f"{group}:{kind}")
         return code(key) if title is None else f"{title} {code(target)}".rstrip()
 
+    def order(self, key: str) -> str:
+        """What a call was to do, from its natural key: `ReplaceWorker(cluster worker)`, or the kind alone."""
+        kind, _, about = key.partition("(")
+        facts = about.removesuffix(")").split(" ")
+        target = facts[0] if kind in _FIRST else facts[-1]
+        title = self.phrases.get(f"order:{kind}")
+        return code(key) if title is None else f"{title} {code(target) if target else ''}".rstrip()
+
     def names(self, items: tuple[str, ...], most: int = 8) -> str:
         return listed(items, self.phrases["more"], most)
 
@@ -82,6 +91,8 @@ class Speech:
                 return channel(text)
             case "step":
                 return self.step(text)
+            case "order":
+                return self.order(text)
             case "seconds" | "minutes":
                 return _span(fact, form)
             case "when":

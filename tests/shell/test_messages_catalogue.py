@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -7,6 +8,7 @@ import state.reasons
 from bot.messages.catalogue import de, en
 from bot.messages.speech import speech
 from bot.messages.template import slots
+from state.orders import CordonNode, EvictPod, Order, ReplaceWorker, UpdateMaster, natural_key
 from state.readiness import Stage
 from state.reasons import Code, Fact, Reason, reason
 from state.run import Decision, Goal, RunPhase, StepKind
@@ -62,6 +64,7 @@ def test_closed_sets_have_words(language: str) -> None:
     wanted += [f"goal:{goal.value}" for goal in Goal]
     wanted += [f"step:{kind.value}" for kind in StepKind] + [f"touches:{kind.value}" for kind in StepKind]
     wanted += [f"stage:{stage.value}" for stage in Stage]
+    wanted += [f"order:{order.__name__}" for order in get_args(Order)]
 
     assert [key for key in wanted if key not in phrases] == []
 
@@ -91,6 +94,24 @@ def test_given_facts_when_spoken_then_known_ones_are_worded_and_others_shown(
     facts: dict[str, Fact], wanted: str
 ) -> None:
     assert speech("en").sentence(Reason(Code.WAIT_GPUS, facts)).startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    ("order", "wanted"),
+    [
+        (natural_key(ReplaceWorker("c1", "w1", "p1")), "replace worker `w1`"),
+        (natural_key(UpdateMaster("c1", "1.36.0")), "update the control plane to `1.36.0`"),
+        (natural_key(CordonNode("10.0.0.1", "uid-1", "w1")), "cordon node `10.0.0.1`"),
+        (natural_key(EvictPod("default", "burn-1", "uid-1", "10.0.0.1")), "evict pod `default/burn-1`"),
+        ("ReplaceWorker", "replace worker"),
+        ("SomethingNew(c1 x)", "`SomethingNew(c1 x)`"),
+    ],
+    ids=lambda text: text.partition("(")[0],
+)
+def test_given_a_call_when_spoken_of_then_people_read_what_it_was_to_do(order: str, wanted: str) -> None:
+    text = speech("en").sentence(reason(Code.ADOPTED, order=order))
+
+    assert text == f"The answer was lost, but it had taken effect: {wanted}. It was not repeated."
 
 
 def test_given_causes_when_told_then_each_has_a_line_and_news_inside_news_is_no_cause() -> None:

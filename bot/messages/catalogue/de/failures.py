@@ -15,9 +15,9 @@ FAILURES = {
     "den überzähligen entfernen, dann `/gpu-migrate retry {here}`.",
     Code.RUNS_FAILED: "In kurzer Zeit schlugen Schritte in mehreren Clustern fehl: {clusters}. Meist hat das einen "
     "gemeinsamen Grund, darum hat der Bot von selbst alles angehalten.",
-    Code.NOT_STARTED: "{order} wurde {attempts}-mal verlangt und begann nicht. IKS hat nichts angenommen: "
+    Code.NOT_STARTED: "{attempts}-mal verlangt und nicht begonnen: {order:order}. IKS hat nichts angenommen: "
     "Cluster in der IBM Cloud ansehen, dann `/gpu-migrate retry {here}`.",
-    Code.ORDER_REFUSED: "{order} wurde abgelehnt[ mit Status {status}][, {code}][: {message}][ (Incident {incident})]. "
+    Code.ORDER_REFUSED: "Abgelehnt: {order:order}[ mit Status {status}][, {code}][: {message}][ (Incident {incident})]. "
     "Nichts ist geschehen. Ursache beheben, dann `/gpu-migrate retry {here}`.",
     Code.CORDON_LIFTED: "Node {node} wurde nach der Sperre wieder geöffnet[ ({by:user})]. "
     "Der Bot fragt noch einmal, bevor es weitergeht.",

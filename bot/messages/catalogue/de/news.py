@@ -33,7 +33,7 @@ NEWS = {
     Code.MIGRATION_DONE: "Umstellung fertig: alle GPU-Worker laufen mit der Zielversion und funktionierendem Treiber.",
     Code.RUN_ABORTED: "Der Lauf wurde abgebrochen[ von {by:user}]. Nichts Neues wird in Auftrag gegeben.",
     Code.DECIDED: "{step:step}: {decision:decision}[ von {by:user}].",
-    Code.ADOPTED: "{order} hatte gewirkt, obwohl die Antwort verloren ging; nichts wurde wiederholt.",
+    Code.ADOPTED: "Die Antwort ging verloren, doch es hat gewirkt: {order:order}. Nichts wurde wiederholt.",
     Code.DCGM_FOUND: "GPU-Metriken: der DCGM-Exporter läuft ({pods}). Das Monitoring darauf richten.",
     Code.DCGM_MISSING: "GPU-Metriken: kein DCGM-Exporter gefunden. "
     "In den Chart-Werten einschalten, um sie zu bekommen.",

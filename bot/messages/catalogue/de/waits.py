@@ -22,7 +22,7 @@ WAITS = {
     Code.WAIT_WORKLOADS: "Warten, bis die Workloads wieder laufen: {workloads}.",
     Code.WAIT_POOL_GONE: "Der temporäre Pool {pool} wird entfernt[; noch da: {workers}].",
     Code.WAIT_OTHER_STEP: "Warten auf einen anderen Schritt: {step:step}.",
-    Code.WAIT_SETTLE: "Die Antwort auf {order} ging verloren. Nicht wiederholt; der Bot sieht nach, ob es gewirkt hat.",
+    Code.WAIT_SETTLE: "Die Antwort ging verloren: {order:order}. Nicht wiederholt; der Bot sieht nach, ob es gewirkt hat.",
     Code.WAIT_APPROVAL: "Warten auf eine Antwort[: {step:step}]. Bis dahin geschieht nichts.",
     Code.EVICTION_BLOCKED: "Jetzt nicht zu räumen: {pods}[, Disruption Budget {budget}][ erlaubt {allowed}]. "
     "Der Bot versucht es weiter; eine Replica mehr oder ein weiteres Budget hilft.",

@@ -15,9 +15,9 @@ FAILURES = {
     "remove the one too many, then `/gpu-migrate retry {here}`.",
     Code.RUNS_FAILED: "Steps failed within a short time in several clusters: {clusters}. That has one cause more often than "
     "not, so the bot stopped everything by itself.",
-    Code.NOT_STARTED: "{order} was asked for {attempts} times and did not begin. IKS accepted nothing: "
+    Code.NOT_STARTED: "Asked for {attempts} times and not begun: {order:order}. IKS accepted nothing: "
     "look at the cluster in IBM Cloud, then `/gpu-migrate retry {here}`.",
-    Code.ORDER_REFUSED: "{order} was refused[ with status {status}][, {code}][: {message}][ (incident {incident})]. "
+    Code.ORDER_REFUSED: "Refused: {order:order}[ with status {status}][, {code}][: {message}][ (incident {incident})]. "
     "Nothing happened. Clear the cause, then `/gpu-migrate retry {here}`.",
     Code.CORDON_LIFTED: "Somebody opened node {node} again[ ({by:user})] after it was cordoned. "
     "The bot asks again before going on.",

@@ -31,7 +31,7 @@ NEWS = {
     Code.MIGRATION_DONE: "Migration done: every GPU worker runs the target version with a working driver.",
     Code.RUN_ABORTED: "The run was aborted[ by {by:user}]. Nothing new is ordered.",
     Code.DECIDED: "{step:step}: {decision:decision}[ by {by:user}].",
-    Code.ADOPTED: "{order} had taken effect although its answer was lost; it was not repeated.",
+    Code.ADOPTED: "The answer was lost, but it had taken effect: {order:order}. It was not repeated.",
     Code.DCGM_FOUND: "GPU metrics: the DCGM exporter runs ({pods}). Point the monitoring at it.",
     Code.DCGM_MISSING: "GPU metrics: no DCGM exporter was found. Switch it on in the chart values to get them.",
     Code.NEXT_STEPS: "Next: watch the GPU workloads for a while, set up GPU metrics with the DCGM exporter, and read "

@@ -22,7 +22,7 @@ WAITS = {
     Code.WAIT_WORKLOADS: "Waiting for workloads to run again: {workloads}.",
     Code.WAIT_POOL_GONE: "Temporary pool {pool} is being removed[; still there: {workers}].",
     Code.WAIT_OTHER_STEP: "Waiting for another step: {step:step}.",
-    Code.WAIT_SETTLE: "The answer to {order} was lost. It is not repeated; the bot looks whether it took effect.",
+    Code.WAIT_SETTLE: "The answer was lost: {order:order}. It is not repeated; the bot looks whether it took effect.",
     Code.WAIT_APPROVAL: "Waiting for somebody to answer the question[: {step:step}]. Nothing happens until then.",
     Code.EVICTION_BLOCKED: "Cannot be evicted now: {pods}[, disruption budget {budget}][ allows {allowed}]. Tried "
     "again by itself; another replica or a wider budget would help.",
