@@ -28,8 +28,9 @@ from state.shortfall import of_plan
 from state.snapshot import Snapshot, Worker
 from state.versions import KubeVersion, runs_minor
 
-TEMPORARY: Final = "temp-gpu-"
-"""Prefix of temporary pools, ours and the guide's own `temp-gpu-pool`."""
+GUIDES_POOL: Final = "temp-gpu-pool"
+OUR_POOLS: Final = "temp-gpu-r-"
+"""Temporary pools are known by name: the guide's own, and those of earlier runs. Others are somebody's to keep."""
 
 
 def plan(run: Run, snapshot: Snapshot) -> Run:
@@ -87,7 +88,7 @@ def baseline(snapshot: Snapshot) -> Baseline:
 
 
 def _temporary(pool_name: str) -> bool:
-    return pool_name.startswith(TEMPORARY)
+    return pool_name == GUIDES_POOL or pool_name.startswith(OUR_POOLS)
 
 
 def _member(snapshot: Snapshot, worker: Worker) -> GpuWorker:

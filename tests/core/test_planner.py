@@ -13,7 +13,7 @@ from state.run import Goal, Run, StepKind
 from state.snapshot import OfferedVersion, Snapshot
 from tests.builders import NEW, START, master, node, one_worker, policy, run, two_workers, worker
 from tests.core.half_done import TEMPORARY, cpu, temporary
-from tests.core.worlds import change_node, change_worker, iks, kubernetes
+from tests.core.worlds import change_node, change_worker, iks, join, kubernetes
 
 LABEL, INSTALL, MASTER, VERIFY = (
     StepKind.LABEL_NODES,
@@ -96,6 +96,20 @@ def test_given_a_temporary_pool_that_is_going_then_it_is_not_taken_up(state: str
     world = iks(two_workers(), pools=(*two_workers().iks.pools, replace(TEMPORARY, state=state)))
 
     assert plan(run(), world).temporary_pool is None
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("temp-gpu-pool", True), ("temp-gpu-r-0a1b2c3d", True), ("temp-gpu-research", False), ("temp-gpu-pool-2", False)],
+)
+def test_given_a_pool_with_such_a_name_then_only_a_migrations_own_is_temporary(name: str, ours: bool) -> None:
+    """A pool that is taken for temporary is not migrated, and its removal is asked for in the end."""
+    world = iks(join(UPDATED, "t1"), pools=(*UPDATED.iks.pools, replace(TEMPORARY, name=name)))
+    planned = plan(run(), change_worker(world, "t1", pool_id="pool-t", pool_name=name, version="1.35.4_1528"))
+
+    assert (planned.temporary_pool is not None) is ours
+    assert ("replace-worker/t1" in keys(planned)) is not ours
+    assert ("remove-temporary-pool" in keys(planned)) is ours
 
 
 def test_given_a_worker_step_then_it_names_worker_pool_and_node() -> None:
