@@ -68,7 +68,7 @@ def judge(snapshot: Snapshot, worker: Worker, expected: Mapping[str, int]) -> No
         return NodeVerdict(Stage.NODE_MISSING, worker.id, worker.message)
     if not node.ready:
         return NodeVerdict(Stage.NODE_NOT_READY, node.name)
-    pods = {_role(p): p for p in sorted(snapshot.pods_on(node), key=lambda p: p.created_at) if p.deleting_since is None}
+    pods = _operands(snapshot, node)
     found = _labels(node, pods.get("nfd")) or _driver(pods.get("driver"), node) or _toolkit(pods.get("toolkit"), node)
     found = found or _numbers_first(pods, node, expected)
     if found is None:
@@ -77,6 +77,12 @@ def judge(snapshot: Snapshot, worker: Worker, expected: Mapping[str, int]) -> No
 
 
 Finding = tuple[Stage, str] | None
+
+
+def _operands(snapshot: Snapshot, node: Node) -> Mapping[str, Pod]:
+    """The newest pod of each role; one that has ended or leaves does not hide the one that runs."""
+    staying = (p for p in snapshot.pods_on(node) if p.deleting_since is None)
+    return {_role(p): p for p in sorted(staying, key=lambda p: (not p.finished, p.created_at))}
 
 
 def _role(pod: Pod) -> str:

@@ -219,6 +219,15 @@ def test_given_both_a_new_and_a_leaving_driver_pod_then_the_new_one_counts() -> 
     assert verdict(world).healthy
 
 
+def test_given_a_pod_that_was_turned_away_after_the_one_that_runs_then_the_running_one_counts() -> None:
+    """B016, B032: what has failed stays in the list."""
+    world = healthy()
+    plugin = next(p for p in world.kubernetes.pods if p.app == PLUGIN_APP)
+    failed = replace(plugin, name="failed", uid="uid-failed", ready=False, phase="Failed", created_at=world.at)
+
+    assert verdict(pods(lambda found: (*found, failed))(world)).healthy
+
+
 @pytest.mark.parametrize(
     ("expected", "offered", "stage", "told"),
     [
