@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from state.readiness import NodeVerdict, judge
 from state.snapshot import Container, KubernetesView, Pod, Snapshot
 from tests.builders import NEW, READY_LABELS, START, container, iks, node, operands, pod, pool, worker
 
@@ -82,3 +83,7 @@ def nfd_worker(**changes: Any) -> Pod:
     name = "gpu-operator-node-feature-discovery-worker-4xk2p"
     given = {"namespace": "gpu-operator", "part": "worker", "created_at": BORN, **changes}
     return pod(name, NAME, gpus=0, app="", **given)
+
+
+def verdict(snapshot: Snapshot, expected: Mapping[str, int] | None = None) -> NodeVerdict:
+    return judge(snapshot, MACHINE, expected or {"nvidia.com/gpu": 1})
