@@ -77,7 +77,7 @@ class Lookout:
         try:
             kubernetes = await self.reach()
             iks = around.iks(self._stored().run.cluster)
-            young = 0.0 if fresh else self._stored().run.policy.durations.poll.total_seconds() / 2
+            young = 0.0 if fresh else self._young_seconds()
             machines = self._recent.look(iks, self.cluster_id, young_seconds=young)
             snapshot = await together(machines, kubernetes.look(fresh=fresh), around.clock)
             snapshot = await self._with_forecast(kubernetes, snapshot)
@@ -85,6 +85,12 @@ class Lookout:
             return failed(error, around.clock)
         await self._renew_mark(kubernetes)
         return Observed(snapshot.at, snapshot)
+
+    def _young_seconds(self) -> float:
+        """How old IKS's half may be; a lost answer is settled by fresh looks only."""
+        run = self._stored().run
+        unknown = run.intent is not None and run.intent.unknown
+        return 0.0 if unknown else run.policy.durations.poll.total_seconds() / 2
 
     async def _with_forecast(self, kubernetes: Kubernetes, snapshot: Snapshot) -> Snapshot:
         """What evictions would meet, asked at most once an idle interval; looks in between carry the last answers."""
