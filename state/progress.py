@@ -173,6 +173,8 @@ def _begin(run: Run, step: StepRun, look: Look) -> Run:
     started = replace(step, started_at=step.started_at or at, deadline_at=deadline, retry_at=None)
     if run.intent is not None or run.held or run.policy.observe:
         return run
+    if at > deadline:
+        return fail(run, step, _late(step, step.note, look), look)
     orders = look.step.act(look.snapshot, Scope(run, step))
     if not orders:
         return with_step(run, replace(started, phase=StepPhase.VERIFYING))
@@ -217,7 +219,7 @@ def _again(run: Run, step: StepRun, look: Look) -> Run:
     return _begin(run, step, look)
 
 
-def _late(step: StepRun, waited_for: Reason, look: Look) -> Reason:
+def _late(step: StepRun, waited_for: Reason | None, look: Look) -> Reason:
     seconds = int((look.snapshot.at - (step.started_at or look.snapshot.at)).total_seconds())
     return reason(Code.DEADLINE, waited_for, step=step.key, seconds=seconds)
 
