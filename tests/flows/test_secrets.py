@@ -18,6 +18,12 @@ from tests.flows.stage import BOT, Stage, staged
 
 PASSWORD = "planted-redis-password-4711"
 TOKEN = re.compile(rb"eyJ[\w-]{16,}\.[\w-]+")  # a JSON web token: IAM's, and those of kubeconfigs
+AROUND = (
+    b"id-token",
+    b"refresh-token",
+    b"Bearer ",
+    b"client-key-data",
+)  # beside one in a kubeconfig or header
 SAMPLE = 0.01
 
 
@@ -112,3 +118,4 @@ def test_given_planted_secrets_when_a_run_has_called_everything_then_they_are_no
     for place, content in found.items():
         assert [secret for secret in planted if secret.encode() in content] == [], place
         assert TOKEN.findall(content) == [], place
+        assert [mark for mark in AROUND if mark in content] == [], place
