@@ -78,7 +78,9 @@ def _nothing(run: Run, intent: Intent, snapshot: Snapshot) -> Run:
 
 
 def _resting(step: StepRun) -> StepPhase:
-    """The phase from which a step would order again: with its approval if it has one."""
+    """The phase from which a step would order again: with its approval if it has one; never out of an open question."""
+    if step.phase is not StepPhase.ACTING:
+        return step.phase
     return StepPhase.APPROVED if step.approval else StepPhase.DUE
 
 
@@ -88,6 +90,8 @@ def _accepted(run: Run, intent: Intent, at: datetime, detail: str, *, repeatable
     left = step.queue[1:] if step.queue and step.queue[0] == intent.order else ()
     if isinstance(intent.order, ONCE):
         step = replace(step, ordered_at=at)
+    if step.phase is not StepPhase.ACTING and not isinstance(intent.order, ONCE):
+        return with_step(run, step)  # it went another way before the answer came: done, or asked again
     if repeatable:  # seen by looking, not answered: let `act` look what is still missing
         return with_step(run, replace(step, queue=(), phase=StepPhase.VERIFYING))
     step = replace(step, queue=left, phase=StepPhase.ACTING if left else StepPhase.VERIFYING)
@@ -126,6 +130,8 @@ def _refused(run: Run, intent: Intent, event: Ordered) -> Run:
     step = step_of(run, intent.step_key)
     why = reason(Code.ORDER_REFUSED, event.reason, order=natural_key(intent.order))
     run = replace(run, intent=None)
+    if step.phase is StepPhase.AWAITING_APPROVAL:
+        return run  # the question about it is open again: whoever answers decides on what is true now
     note = reason(Code.STEP_FAILED, why, step=step.key)
     run = tell(run, f"failed:{step.key}:{intent.op}", event.at, note)
     return with_step(run, replace(step, phase=StepPhase.FAILED, note=why, queue=()))
@@ -136,7 +142,7 @@ def _postponed(run: Run, intent: Intent, event: Ordered) -> Run:
     step = step_of(run, intent.step_key)
     run = replace(run, intent=None)
     again = event.at + run.policy.durations.evict_retry
-    if isinstance(intent.order, EvictPod):
+    if isinstance(intent.order, EvictPod) and step.phase is StepPhase.ACTING:
         left = step.queue[1:]
         step = replace(
             step, note=event.reason, retry_at=again, queue=left, phase=StepPhase.ACTING if left else StepPhase.VERIFYING

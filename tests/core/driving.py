@@ -51,6 +51,8 @@ def until_open(d: Drive, word: str) -> None:
     for _ in range(50):
         if d.run.intent is None:
             d.run = transition(d.run, Observed(d.at, d.model.snapshot)).run
+            if d.run.intent is None:
+                d.model.tick()
             continue
         if natural_key(d.run.intent.order).startswith(word):
             return

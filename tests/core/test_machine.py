@@ -33,7 +33,7 @@ from state.events import (
 from state.machine import Transition, transition
 from state.orders import ONCE, natural_key
 from state.reasons import Code, reason
-from state.run import Goal, Run, RunPhase
+from state.run import Goal, Run, RunPhase, StepPhase
 from state.snapshot import Snapshot
 from tests.builders import START, one_worker, operand, pod, policy, run, two_workers, worker
 from tests.core.model import APPROVER, OPERATOR, Model
@@ -104,6 +104,7 @@ class Chaos:
         step = transition(before, event)
         given = [e.intent for e in step.effects if isinstance(e, GiveOrder)]
         promises(before, step, given_orders=len(given))
+        assert isinstance(event, Approved) or not unasked(before, step.run)
         self.run = step.run
         for intent in given:
             order = natural_key(intent.order)
@@ -153,6 +154,13 @@ def promises(before: Run, step: Transition, given_orders: int) -> None:
     assert len({n.key for n in after.notes}) == len(after.notes)
     assert len({a.id for a in after.approvals}) == len(after.approvals)
     assert len([a for a in after.approvals if a.decision is None and a.step_key == ""]) <= 1
+
+
+def unasked(before: Run, after: Run) -> set[str]:
+    """Steps that left their open question for action without an answer; those whose once-only call is out already may."""
+    asked = {s.key for s in before.steps if s.phase is StepPhase.AWAITING_APPROVAL}
+    acts = (StepPhase.APPROVED, StepPhase.ACTING, StepPhase.VERIFYING)
+    return {s.key for s in after.steps if s.key in asked and s.phase in acts and s.ordered_at is None}
 
 
 def moves() -> st.SearchStrategy[tuple[object, ...]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from state.events import Ordered, OutcomeKind
+from state.events import AbortRequested, Ordered, OutcomeKind
 from state.machine import transition
 from state.orders import (
     EvictPod,
@@ -15,9 +15,9 @@ from state.run import RunPhase, StepKind, StepPhase
 from state.snapshot import Snapshot
 from tests.builders import one_worker, two_workers
 from tests.core.driving import codes, drive, in_phase, kinds, look, lost, outcome, settle, step, until_open
-from tests.core.model import Drive
+from tests.core.model import OPERATOR, Drive
 from tests.core.test_intents import successor
-from tests.core.worlds import LATER
+from tests.core.worlds import LATER, change_node
 
 
 def asked() -> Drive:
@@ -179,3 +179,46 @@ def test_given_a_run_that_is_held_when_nothing_happened_then_it_is_not_asked_aga
 
     assert (d.run.intent, d.run.phase) == (None, RunPhase.ACTIVE)
     assert step(d, StepKind.REPLACE_WORKER).phase is StepPhase.DUE
+
+
+def reasked() -> Drive:
+    """w1's pod was gone before its eviction was answered; then the cordon was lifted, and the question is open again."""
+    d = drive(two_workers(), in_phase(StepKind.MOVE_WORKLOADS, StepPhase.AWAITING_APPROVAL))
+    d.approve = False
+    until_open(d, "EvictPod")
+    assert d.run.intent is not None
+    d.model.order(d.run.intent.order)
+    look(d)
+    d.model.snapshot = change_node(d.model.snapshot, "w1", unschedulable=False)
+    looks(d, 2)
+    assert step(d, StepKind.MOVE_WORKLOADS).phase is StepPhase.AWAITING_APPROVAL
+    return d
+
+
+@pytest.mark.parametrize("kind", OutcomeKind)
+def test_given_a_question_that_is_open_again_when_an_old_answer_comes_late_then_nothing_is_done_unasked(
+    kind: OutcomeKind,
+) -> None:
+    d = reasked()
+
+    outcome(d, kind)
+    looks(d, 3)
+
+    assert step(d, StepKind.MOVE_WORKLOADS).phase is StepPhase.AWAITING_APPROVAL
+    assert d.run.intent is None
+
+
+def test_given_an_approved_removal_that_is_put_off_when_the_run_was_aborted_meanwhile_then_it_is_not_removed_unasked() -> (
+    None
+):
+    d = drive(one_worker(), in_phase(StepKind.REMOVE_TEMPORARY_POOL, StepPhase.AWAITING_APPROVAL))
+    d.approve = False
+    until_open(d, "RemovePool")
+    d.run = transition(d.run, AbortRequested(d.at, "t9", OPERATOR)).run
+    looks(d, 2)
+
+    outcome(d, OutcomeKind.POSTPONED, Reason(Code.IKS_BUSY, {"status": 400, "code": "E1437"}))
+    settle(d, ticks=5)
+
+    assert "RemovePool" not in kinds(d)
+    assert d.run.phase in (RunPhase.ABORTING, RunPhase.ABORTED)
