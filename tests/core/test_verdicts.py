@@ -143,6 +143,12 @@ ROWS: dict[str, tuple[StepKind, Snapshot, type[Verdict], Code | None]] = {
         Waiting,
         Code.WAIT_MASTER,
     ),
+    "B039 target version shown while it is rolled out": (
+        StepKind.UPDATE_MASTER,
+        controlled(pending=True),
+        Waiting,
+        Code.WAIT_MASTER,
+    ),
     "control plane unwell": (StepKind.UPDATE_MASTER, controlled(health="error"), Waiting, Code.WAIT_MASTER),
     "B039 API server still old": (
         StepKind.UPDATE_MASTER,
