@@ -48,6 +48,8 @@ async def test_given_a_brake_in_the_middle_when_set_and_lifted_then_calls_stop_a
         quiet, still = process.saved() - saved, list(world.journal)
         await process.store.lift_brake("U0OPERATOR1")
         run = await humans.until(run_id, asyncio.Event())
+        said = f"{run_id}/note:brake:"
+        await eventually(lambda: any(key.startswith(said) for key in chat.posts), "the channel did not hear of it")
     gauge = process.number("gpu_migrate_brake")
     await process.close()
 
@@ -57,8 +59,8 @@ async def test_given_a_brake_in_the_middle_when_set_and_lifted_then_calls_stop_a
     assert quiet <= 3
     assert gauge == 0
     assert run.phase is RunPhase.DONE
+    assert sum(key.startswith(said) for key in chat.posts) == 1
     assert (told(run, Code.BRAKE), told(run, Code.BRAKE_LIFTED)) == (1, 1)
-    assert any(key.startswith(f"{run_id}/note:brake:") for key in chat.posts)
 
 
 def _master_done(run: Run) -> bool:
