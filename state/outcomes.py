@@ -15,6 +15,8 @@ from state.reasons import Code, reason
 from state.run import Intent, Run, RunPhase, StepPhase, StepRun, TemporaryPool
 from state.snapshot import Snapshot
 from state.stepping import step_of, stop_run, with_step
+from state.steps import STEPS
+from state.steps.step import Scope
 
 
 def ordered(run: Run, event: Ordered) -> Run:
@@ -72,9 +74,17 @@ def _nothing(run: Run, intent: Intent, snapshot: Snapshot) -> Run:
         note = reason(Code.STEP_FAILED, why, step=step.key)
         run = tell(run, f"failed:{step.key}:{intent.op}", snapshot.at, note)
         return with_step(run, replace(step, phase=StepPhase.FAILED, note=why, queue=()))
+    if not _still_good(run, step, intent.order, snapshot):
+        return with_step(run, replace(step, phase=_resting(step), queue=()))
     opened = open_intent(run, step, intent.order, snapshot, intent.attempt + 1)
     assert opened.intent is not None
     return replace(opened, intent=replace(opened.intent, known_workers=intent.known_workers))
+
+
+def _still_good(run: Run, step: StepRun, order: Order, snapshot: Snapshot) -> bool:
+    """Whether an order that never left would be decided again, by the world as it is now."""
+    found, scope = STEPS[step.kind], Scope(run, step)
+    return not found.check(snapshot, scope) and order in found.act(snapshot, scope)
 
 
 def _resting(step: StepRun) -> StepPhase:

@@ -1,8 +1,11 @@
 """The card that asks for one worker: what it loses, where its pods go, what needs somebody's consent."""
 
+from collections.abc import Iterable
+
 from state.foresight import held_up
 from state.placing import losses, movable, without_room
 from state.reasons import Code, Reason, reason
+from state.run import StepPhase
 from state.shortfall import forecast
 from state.snapshot import Node, Pod, Snapshot
 from state.steps.closing import to_close
@@ -26,6 +29,18 @@ def card(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
 def operator_namespaces(snapshot: Snapshot, scope: Scope) -> frozenset[str]:
     releases = {r.namespace for r in snapshot.kubernetes.releases}
     return frozenset(releases | {scope.run.policy.chart.namespace})
+
+
+def unasked(snapshot: Snapshot, scope: Scope, nodes: Iterable[Node]) -> tuple[Reason, ...]:
+    """Pods that need consent and came after the click: had they been there, the answer would not have counted."""
+    if scope.step.phase not in (StepPhase.APPROVED, StepPhase.ACTING, StepPhase.VERIFYING):
+        return ()
+    found = []
+    for node in nodes:
+        lost = losses(movable(snapshot, node), operator_namespaces(snapshot, scope)).reasons()
+        pods = tuple(dict.fromkeys(pod for line in lost for pod in line.facts["pods"]))  # type: ignore[union-attr]
+        found += [reason(Code.NEW_PODS, node=node.name, pods=pods)] if pods else []
+    return tuple(found)
 
 
 def _closing(snapshot: Snapshot, scope: Scope, node: Node) -> list[Reason]:

@@ -9,11 +9,11 @@ from state.fleet import missing_from_pools, others_unwell
 from state.gpu_workers import gpu_workers, old_gpu_nodes
 from state.opt_out import is_operand
 from state.orders import CordonNode, EvictPod, Order
-from state.placing import losses, movable
+from state.placing import movable
 from state.preflight.nodes import upgrade_failed
 from state.reasons import Code, Reason, reason
 from state.run import StepKind, StepPhase
-from state.snapshot import Node, Snapshot
+from state.snapshot import Snapshot
 from state.steps import move_card
 from state.steps.closing import to_close
 from state.steps.step import Broken, Done, Scope, Step, Verdict, Waiting
@@ -29,7 +29,7 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     node = snapshot.node_of(scope.step.worker_id)
     if node is not None:
         found.extend(upgrade_failed(node))
-        found.extend(_unasked(snapshot, scope, node))
+        found.extend(move_card.unasked(snapshot, scope, (node,)))
     found.extend(missing_from_pools(snapshot, scope.run))
     others = others_unwell(snapshot, scope.run, scope.step.worker_id)
     found.extend(others)
@@ -67,22 +67,13 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
             return Broken(reason(Code.CORDON_LIFTED, node=node.name, by=node.cordoned_by))
         return Waiting(reason(Code.WAIT_CORDON, node=node.name))
     left = movable(snapshot, node)
-    for new in _unasked(snapshot, scope, node):
+    for new in move_card.unasked(snapshot, scope, (node,)):
         return Broken(new)
     if left:
         return Waiting(reason(Code.WAIT_PODS_GONE, node=node.name, pods=tuple(p.key for p in left)))
     if scope.step.phase not in (StepPhase.ACTING, StepPhase.VERIFYING, StepPhase.FAILED, StepPhase.DONE):
         return Waiting(reason(Code.WAIT_APPROVAL, step=scope.step.key))  # empty already, but nobody agreed to lose it
     return Done()
-
-
-def _unasked(snapshot: Snapshot, scope: Scope, node: Node) -> tuple[Reason, ...]:
-    """Pods that need consent and came after the click: had they been there, the answer would not have counted."""
-    if scope.step.phase not in (StepPhase.APPROVED, StepPhase.ACTING, StepPhase.VERIFYING):
-        return ()
-    lost = losses(movable(snapshot, node), move_card.operator_namespaces(snapshot, scope)).reasons()
-    pods = tuple(dict.fromkeys(pod for line in lost for pod in line.facts["pods"]))  # type: ignore[union-attr]
-    return (reason(Code.NEW_PODS, node=node.name, pods=pods),) if pods else ()
 
 
 STEP = Step(StepKind.MOVE_WORKLOADS, lambda d: d.drain, check, act, verify, move_card.card, asks=True)

@@ -12,8 +12,8 @@ from state.reasons import Code, Reason, reason
 from state.recovery import unrecovered
 from state.run import RunPhase, StepKind
 from state.snapshot import Node, Pod, Pool, Snapshot
-from state.steps.move_card import operator_namespaces
-from state.steps.step import Done, Scope, Step, Verdict, Waiting
+from state.steps.move_card import operator_namespaces, unasked
+from state.steps.step import Broken, Done, Scope, Step, Verdict, Waiting
 from state.steps.temporary import find
 
 
@@ -30,7 +30,7 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     pool = find(snapshot, scope)
     if pool is None:
         return ()
-    found: list[Reason] = []
+    found: list[Reason] = [*unasked(snapshot, scope, _nodes(snapshot, pool))]
     temporary = {w.id for w in snapshot.workers_in(pool.id)}
     if scope.run.phase is not RunPhase.ABORTING:
         unwell = [r for r in others_unwell(snapshot, scope.run, "") if r.text("worker") not in temporary]
@@ -62,6 +62,8 @@ def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
 def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     pool = find(snapshot, scope)
     if pool is not None:
+        for new in unasked(snapshot, scope, _nodes(snapshot, pool)):
+            return Broken(new)
         pods = _pods(snapshot, pool)
         if pods:
             keys = tuple(p.key for p in pods)
