@@ -169,6 +169,7 @@ class Model:
             found = self.snapshot.node_of(member.id)
             if found is not None:
                 self._drop_node(found)
+            self.ages.pop(member.id, None)
         self._iks(workers=tuple(w for w in self.snapshot.iks.workers if w.pool_id != order.pool_id))
         self._iks(pools=tuple(p for p in self.snapshot.iks.pools if p.id != order.pool_id))
 
