@@ -136,7 +136,7 @@ def abort(run: Run, event: AbortRequested) -> Said:
         return _end_aborted(run, event, why), None
     steps = tuple(replace(s, queue=()) for s in run.steps if s.kind is not StepKind.REMOVE_TEMPORARY_POOL)
     steps = (*steps, StepRun(StepKind.UNDO.value, StepKind.UNDO))
-    if run.temporary_pool is not None:
+    if run.temporary_pool is not None or any(s.kind is StepKind.REMOVE_TEMPORARY_POOL for s in run.steps):
         remove = StepKind.REMOVE_TEMPORARY_POOL
         steps = (*steps, StepRun(remove.value, remove, after=(StepKind.UNDO.value,)))
     return replace(run, phase=RunPhase.ABORTING, steps=steps, pause=None, ending=why), None

@@ -51,6 +51,8 @@ def advance(run: Run, snapshot: Snapshot) -> Run:
 def _eligible(run: Run, step: StepRun) -> bool:
     if run.phase is RunPhase.ABORTING and step.kind not in (StepKind.UNDO, StepKind.REMOVE_TEMPORARY_POOL):
         return False
+    if run.phase is RunPhase.ABORTING and step.kind is not StepKind.UNDO and run.intent is not None:
+        return False  # an open call may be about the pool
     done = {s.key for s in run.steps if s.phase is StepPhase.DONE}
     return all(key in done for key in step.after) or step.phase in STARTED
 

@@ -75,7 +75,7 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     left = _left_behind(snapshot, scope)
     if left:
         return Waiting(reason(Code.WAIT_POOL_GONE, pool=scope.run.temporary_pool.name, workers=left))  # type: ignore[union-attr]
-    missing = unrecovered(snapshot, scope.run)
+    missing = () if scope.run.phase is RunPhase.ABORTING else unrecovered(snapshot, scope.run)
     return Waiting(missing[0]) if missing else Done()
 
 
