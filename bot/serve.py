@@ -6,12 +6,14 @@ start it anew.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import structlog
 
+from bot.adapters.helm import forget_leftovers
 from bot.adapters.slack.access import Access, open_session, web_client
 from bot.adapters.slack.app import Identity, build_app
 from bot.adapters.slack.calls import Calls
@@ -77,6 +79,7 @@ async def serve(settings: Settings) -> None:
 
 
 async def _open(settings: Settings, metrics: Metrics, stack: AsyncExitStack) -> Bot:
+    await asyncio.to_thread(forget_leftovers, time.time())
     adapters = await stack.enter_async_context(open_adapters(settings))
     store = await stack.enter_async_context(opened_store(settings))
     access, words = _access(settings), Words(settings.language)

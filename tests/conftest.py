@@ -3,8 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from tests.valkey import Valkey, running
+
+
+def pytest_configure() -> None:
+    """Plain tracebacks: drawing the local variables of a whole world takes longer than the tests wait."""
+    render = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.processors.add_log_level, render])
 
 
 @pytest.fixture(scope="session")

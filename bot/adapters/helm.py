@@ -35,6 +35,8 @@ PASSED_ON = (
     "HELM_REGISTRY_CONFIG",
 )
 GRACE_SECONDS = 5.0
+FOLDER = "gpu-migrate-helm-"
+LEFT_OVER_SECONDS = 900.0  # no call of ours takes that long
 VERSION_SECONDS = 15.0
 CHART_SECONDS = 10.0  # kept back from the whole for ending the process
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+[\w.+-]*)")
@@ -167,9 +169,21 @@ def _local(place: Path, order: InstallChart) -> str:
     raise PermanentError(_failed(f"no chart {order.chart} {order.version} in {place}"))
 
 
+def forget_leftovers(now: float) -> int:
+    """Remove folders of calls whose process was killed: they hold a kubeconfig. How many; younger ones may be in use."""
+    removed = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if found.st_uid == os.getuid() and now - found.st_mtime > LEFT_OVER_SECONDS:
+                shutil.rmtree(folder)
+                removed += 1
+    return removed
+
+
 def _prepare(kubeconfig: bytes, values: Mapping[str, object]) -> Path:
     """Make the private folder of one call (0700) and its files (0600)."""
-    folder = Path(tempfile.mkdtemp(prefix="gpu-migrate-helm-"))
+    folder = Path(tempfile.mkdtemp(prefix=FOLDER))
     for name, content in (("kubeconfig", kubeconfig), ("values.json", json.dumps(values).encode())):
         handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
