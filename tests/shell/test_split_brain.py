@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -116,6 +117,8 @@ async def test_given_two_bots_on_two_stores_when_the_second_starts_then_it_is_bl
 ) -> None:
     track_tasks()
     world, deadly = World(one_worker()), Deadly(Place.CALLED, ["LabelNode(10.240.0.64 uid-w1)"])
+    # each look lets half a minute of this world pass, so the mark has to hold for many looks of both
+    world.policy = replace(world.policy, durations=replace(world.policy.durations, stale=timedelta(hours=1)))
     one, other = two_stores
     async with people(one.url, world) as humans, people(other.url, world) as strangers:
         first = await start_process(one.url, "bot", world, MemoryChat(), deadly)
