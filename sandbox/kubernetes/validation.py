@@ -40,6 +40,19 @@ VALUE_TEXT = (
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
 FREE_NAMES = frozenset({"roles", "clusterroles", "rolebindings", "clusterrolebindings", "events"})
+VOLUME_SOURCES = (
+    "emptyDir",
+    "hostPath",
+    "secret",
+    "nfs",
+    "persistentVolumeClaim",
+    "downwardAPI",
+    "configMap",
+    "projected",
+    "csi",
+    "ephemeral",
+    "image",
+)  # in the order in which a real server looks
 LABEL_NAMES = frozenset({"namespaces", "services"})
 
 
@@ -99,6 +112,9 @@ def metadata_update(old: Obj, new: Obj) -> list[Cause]:
 
 def pod_spec(spec: Obj, at: str) -> Iterator[Cause]:
     """Faults of a pod's or template's spec."""
+    for number, volume in enumerate(spec.get("volumes") or ()):
+        for source in [name for name in VOLUME_SOURCES if volume.get(name) is not None][1:]:
+            yield forbidden_field(f"{at}.volumes[{number}].{source}", "may not specify more than 1 volume type")
     containers = spec.get("containers") or []
     if not containers:
         yield required(f"{at}.containers")
