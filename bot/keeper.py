@@ -23,7 +23,7 @@ from bot.points import Place, around_save, verified
 from bot.story import master_moved, told
 from bot.surroundings import Surroundings
 from state.braking import failures
-from state.effects import Answer, Effect, GiveOrder, Observe, Tell, WakeAt
+from state.effects import Answer, Effect, GiveOrder, Observe, Tell
 from state.errors import GpuMigrateError
 from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind, RetryRequested
 from state.journal import Change, StoredRun
@@ -192,9 +192,6 @@ class Keeper:
                 self._announcer.wake()
             case Answer():
                 self._spawn(self._answer(effect))
-            case WakeAt(at=at):
-                delay = (at - self._around.clock.now()).total_seconds()
-                self._alarm = asyncio.get_running_loop().time() + max(delay, SHORTEST_SECONDS)
 
     def _put(self, event: Event) -> None:
         if isinstance(event, Ordered):  # at once: a look that ends before the outcome is applied must not count

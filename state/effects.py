@@ -1,7 +1,6 @@
 """What a transition asks the shell to do. Imperative; plain values; nothing here is ever stored."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from state.events import Person
 from state.reasons import Reason
@@ -33,11 +32,4 @@ class Answer:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class WakeAt:
-    """Nudge the run no later than this."""
-
-    at: datetime
-
-
-Effect = Observe | GiveOrder | Tell | Answer | WakeAt
+Effect = Observe | GiveOrder | Tell | Answer

@@ -75,7 +75,7 @@ class Policy:
         close_old_nodes: the first worker's approval cordons all old GPU workers, so that each workload moves once.
         approvers, operators: Slack user ids. Empty approvers means nobody.
         observe: nothing mutating leaves the product.
-        min_replacements: attempts of one not-started call before a human is asked.
+        attempts: tries of one not-started call before a human is asked.
     """
 
     target_minor: str = "1.36"

@@ -185,7 +185,6 @@ class Run:
         healthy_since: worker id -> since when its GPUs look good without a dip. dips: since when they do not again.
         notes: told once each, oldest first.
         pause: somebody, or a finding, stopped this run. brake: why the whole fleet is stopped, None while it is not.
-        stranger: a successor-like worker that nobody of us ordered.
         asked: how many approvals were opened so far (ids count up).
     """
 
