@@ -3,12 +3,15 @@
 One command costs a client more than it costs the server, and each write of the server waits for the disk. So calls that
 queue up go out in one write and share one fsync. Each has its own answer; what a lost connection means is each caller's
 matter. A lane keeps its connection while it is good: a failed one is given up, so that the next is made by name anew.
+How long an exchange may take is bounded from outside, once for all of it: redis-py's own clocks, one for each read and
+write, cost as much as the packing.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Protocol, cast
 
 import hiredis
@@ -20,7 +23,7 @@ from state.store.script import Script
 
 LANES = 24  # measured: fewer make client and server wait for each other, more save no writes
 LONGEST = 16  # commands in one write; a cluster's client takes no scripts in a batch
-BATCH_SECONDS = 5.0
+BATCH_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ class _BatchLane:
     def __init__(self, client: Redis) -> None:
         self._pool: Any = client.connection_pool
         self._connection: Any = None
+        self._patience: float | None = None  # of a connection while it is the pool's
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         answers = await self._exchange([_packed("EVALSHA", one.script.sha, one) for one in calls])
@@ -137,6 +141,7 @@ class _BatchLane:
     async def _exchange(self, commands: list[bytes]) -> list[Any]:
         if self._connection is None:
             self._connection = await self._pool.get_connection()
+            self._patience, self._connection.socket_timeout = self._connection.socket_timeout, None
         try:
             await self._connection.send_packed_command(commands)
             answers = [await _read(self._connection) for _ in commands]
@@ -149,13 +154,14 @@ class _BatchLane:
 
     async def _give_up(self) -> None:
         connection, self._connection = self._connection, None
+        connection.socket_timeout = self._patience
         await connection.disconnect(nowait=True)
         await self._pool.release(connection)
 
 
 async def _read(connection: Any) -> Any:
     try:
-        return await connection.read_response()
+        return await connection.read_response(timeout=inf)
     except ResponseError as exc:
         return exc
 

@@ -6,7 +6,6 @@ What a script means is not known here.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from state.store.trouble import BarrierShort, drops_connections, lacks_rights, t
 T = TypeVar("T")
 READ_SECONDS = 2.0
 WRITE_SECONDS = 5.0
+TRY_SECONDS = 3.0  # one attempt; a connection that answers nothing for so long is given up for a new one
 _AT_ONCE = 32  # calls under way; the rest wait here instead of failing on a full pool
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 _WAIT_MS = 1000
@@ -89,18 +89,19 @@ class Link:
         await self._clients.aclose()
 
     async def _repeat(self, client: Client, attempt: Callable[[], Awaitable[T]], within: float) -> T:
-        deadline = time.monotonic() + within
+        now = asyncio.get_running_loop().time
+        deadline = now() + within
         pause = _FIRST_PAUSE
         trouble: GpuMigrateError | None = None
         while True:
             try:
-                async with asyncio.timeout_at(_loop_time(deadline)):
+                async with asyncio.timeout_at(min(deadline, now() + TRY_SECONDS)):
                     return await attempt()
             except (RedisError, OSError, TimeoutError) as exc:
                 if trouble is None or type(exc) is not TimeoutError:  # our deadline says less than what went before
                     trouble = translate(exc)
                 hopeless = isinstance(trouble, PermanentError) or lacks_rights(exc)
-                if hopeless or time.monotonic() + pause >= deadline:
+                if hopeless or now() + pause >= deadline:
                     raise trouble from exc
                 if drops_connections(exc):
                     await _drop_idle(client)
@@ -160,8 +161,3 @@ async def _drop_idle(client: Client) -> None:
     """Connect anew next time, by name: what the name stands for may have changed."""
     if isinstance(client, Redis):
         await client.connection_pool.disconnect(inuse_connections=False)
-
-
-def _loop_time(monotonic: float) -> float:
-    """A moment of time.monotonic on the loop's clock."""
-    return asyncio.get_running_loop().time() + monotonic - time.monotonic()
