@@ -1,7 +1,9 @@
 """Make one call: the order of an intent that is already in the journal, once, and say what became of it.
 
-The last looks happen here, right before the call: the brake, our lease and the run's fence, and for calls that must not be
-doubled one more look at IKS. In mode `observe` nothing mutating passes this file. Waiting and repeating never happen here.
+The last looks happen here, right before the call: the brake, for calls that must not be doubled one more look at IKS, our
+lease and the run's fence. After them the clock alone is asked whether the lease is good for the whole call, so that a
+process which stood still since the last look makes none. In mode `observe` nothing mutating passes this file. Waiting and
+repeating never happen here.
 """
 
 import asyncio
@@ -68,9 +70,11 @@ async def give(hands: Hands, stored: StoredRun, intent: Intent) -> Ordered:
     if isinstance(intent.order, ONCE) and (foreign := await _claimed(hands, stored)) is not None:
         return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, foreign)
     await hands.points.reach(Place.MARKED, natural_key(intent.order))
-    if not await hands.ownership.still_owns(stored) or not hands.ownership.holds(CALL_SECONDS + MARGIN_SECONDS):
+    if not await hands.ownership.still_owns(stored):
         raise NotOurs
     await hands.points.reach(Place.BEFORE_CALL, natural_key(intent.order))
+    if not hands.ownership.holds(CALL_SECONDS + MARGIN_SECONDS):  # stood still since the last look, for however long
+        raise NotOurs
     kind, why, detail = await _outcome(hands, intent.order)
     await hands.points.reach(Place.CALLED, natural_key(intent.order))
     return Ordered(hands.clock.now(), intent.op, kind, why, detail)

@@ -1,7 +1,12 @@
 """Named places around a call at which a process may die, freeze or lose its journal: where the crash tests stop it.
 
-In life nothing happens at them. Whoever builds the surroundings hands the points in; no setting, no variable and no
-message can, so that nothing here is ever reached from outside.
+In life nothing happens at them. Whoever starts the process hands the points in, as an argument and in no other way:
+
+    await serve(settings, points)
+
+No setting, no environment variable, no option of the command line and no message can, so that nothing here is ever reached
+from outside. A program that wants to die at a place derives from `Points` and is its own entry point beside `bot.cli`
+(tests/flows/mortal.py does); everything else about such a process is what runs in production.
 """
 
 from dataclasses import dataclass
@@ -18,7 +23,7 @@ class Place(StrEnum):
     BEFORE_INTENT = "before-intent"  # decided, nothing stored
     INTENT_SAVED = "intent-saved"  # stored, nothing sent
     MARKED = "marked"  # the cluster carries our mark; the last look at lease and fence is next
-    BEFORE_CALL = "before-call"  # the last look was good
+    BEFORE_CALL = "before-call"  # the last look was good; the clock is asked once more, then the call leaves
     CALLED = "called"  # the answer is here, or is known to be lost
     BEFORE_OUTCOME = "before-outcome"  # the loop has the outcome, nothing stored
     OUTCOME_SAVED = "outcome-saved"
@@ -29,7 +34,7 @@ class Points:
     """What happens at a place: nothing."""
 
     async def reach(self, place: Place, subject: str) -> None:
-        """Go on. `subject`: natural key of the order, or the key of the step that is verified."""
+        """Go on. `subject`: natural key of the order, or the key of the step that is verified (VERIFYING)."""
 
 
 @dataclass(frozen=True, slots=True)

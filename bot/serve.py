@@ -30,6 +30,7 @@ from bot.ending import end
 from bot.engine import Engine
 from bot.messages.words import Words
 from bot.metrics import Metrics
+from bot.points import Points
 from bot.surroundings import Surroundings
 from bot.wiring import open_adapters, opened_store, setup_of, surroundings, tls_of, wait_for_signal
 from handlers.edge import Edge
@@ -57,14 +58,17 @@ class Bot:
     plans: PlanDesk
     whispers: Whispers
     calls: Calls
+    metrics: Metrics
 
 
-async def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT. Raises GpuMigrateError when something that is needed is not to be had."""
+async def serve(settings: Settings, points: Points | None = None) -> None:
+    """Serve until SIGTERM or SIGINT. Raises GpuMigrateError when something that is needed is not to be had.
+
+    `points`: what happens at the named places of a call (bot/points.py); nothing, unless a test says so.
+    """
     async with AsyncExitStack() as stack:
-        metrics = Metrics()
-        bot = await _open(settings, metrics, stack)
-        web = Web(lambda: _alive(bot.timers), lambda: _ready(bot), lambda: _numbers(bot, metrics))
+        bot = await _open(settings, points or Points(), stack)
+        web = Web(lambda: _alive(bot.timers), lambda: _ready(bot), lambda: _numbers(bot))
         await web.start(settings.http_host, settings.http_port)
         stack.push_async_callback(web.aclose)
         log.info("serving", replica=settings.replica, clusters=sorted(settings.clusters), port=web.port)
@@ -78,7 +82,7 @@ async def serve(settings: Settings) -> None:
             await _close(bot, tasks)
 
 
-async def _open(settings: Settings, metrics: Metrics, stack: AsyncExitStack) -> Bot:
+async def _open(settings: Settings, points: Points, stack: AsyncExitStack) -> Bot:
     await asyncio.to_thread(forget_leftovers, time.time())
     adapters = await stack.enter_async_context(open_adapters(settings))
     store = await stack.enter_async_context(opened_store(settings))
@@ -87,14 +91,15 @@ async def _open(settings: Settings, metrics: Metrics, stack: AsyncExitStack) -> 
     calls = Calls(Limiter(), access.call_seconds)
     who = await greet(client, calls)
     chat = SlackChat(client, calls, who.bot, lambda what, error: log.error("message refused", what=what, error=error))
-    around = surroundings(adapters, store, chat, words, metrics)
+    around = surroundings(adapters, store, chat, words, points)
     engine = Engine(around, store.ownership)
     plans = PlanDesk(around, setup_of(settings), words.plan)
     whispers = Whispers(chat, lambda error: log.warning("could not answer", reason=str(error.reason)))
     app = build_app(client, who, words, _report)
     register(app, _edge(settings, around, engine, Voices(who, words, plans, whispers, store)))
     timers = Timers((Tick("due", TICK_SECONDS, engine.tick), Tick("sweep", SWEEP_SECONDS, _sweep(store))))
-    return Bot(store, engine, SlackSocket(app, client, access, _report), timers, plans, whispers, calls)
+    socket = SlackSocket(app, client, access, _report)
+    return Bot(store, engine, socket, timers, plans, whispers, calls, around.metrics)
 
 
 async def _close(bot: Bot, tasks: tuple[asyncio.Task[None], ...]) -> None:
@@ -191,10 +196,10 @@ def _ready(bot: Bot) -> Mapping[str, str]:
     return wrong
 
 
-def _numbers(bot: Bot, metrics: Metrics) -> bytes:
-    metrics.tick_age.set(bot.timers.age())
-    metrics.slack_connected.set(1 if bot.socket.connected() else 0)
-    return metrics.text()
+def _numbers(bot: Bot) -> bytes:
+    bot.metrics.tick_age.set(bot.timers.age())
+    bot.metrics.slack_connected.set(1 if bot.socket.connected() else 0)
+    return bot.metrics.text()
 
 
 async def _until_stopped(tasks: tuple[asyncio.Task[None], ...]) -> None:

@@ -27,6 +27,7 @@ from bot.desk import Setup
 from bot.messages.words import Words
 from bot.metrics import Metrics
 from bot.perform import Hands
+from bot.points import Points
 from bot.ports import Chat, Kubernetes
 from bot.surroundings import Surroundings
 from bot.telling import Teller
@@ -109,8 +110,8 @@ def setup_of(settings: Settings) -> Setup:
     return Setup(settings.policies(), {name: settings.channel_of(name) for name in settings.clusters})
 
 
-def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words, metrics: Metrics) -> Surroundings:
-    """Tie the ports together for the loop."""
+def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words, points: Points) -> Surroundings:
+    """Tie the ports together for the loop; its hands and its keepers reach the same points."""
     instance = f"{adapters.settings.replica}.{store.ownership.replica.epoch}"
 
     async def brake() -> Reason | None:
@@ -129,6 +130,7 @@ def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words
             clock=adapters.clock,
             kubeconfig=kubeconfig,
             brake=brake,
+            points=points,
         )
 
     return Surroundings(
@@ -139,11 +141,12 @@ def surroundings(adapters: Adapters, store: RedisStore, chat: Chat, words: Words
         clock=adapters.clock,
         words=words,
         teller=Teller(chat, store.runs, words, adapters.clock),
-        metrics=metrics,
+        metrics=Metrics(),
         hands=hands,
         kubernetes=adapters.kubernetes,
         fleet=store.fleet,
         failures=FailureRate(store.fleet, adapters.settings.brake),
+        points=points,
     )
 
 

@@ -98,6 +98,31 @@ async def test_given_the_run_no_longer_ours_when_ordered_then_no_call_and_no_out
     assert recorder.calls == []
 
 
+class Stopped(Points):
+    """The process stands still right after its last look, until its lease is too short for a call."""
+
+    def __init__(self, made: Rig) -> None:
+        self._made = made
+
+    async def reach(self, place: Place, subject: str) -> None:  # noqa: ARG002 (the port's signature)
+        if place is Place.BEFORE_CALL:
+            self._made.ownership.lease = perform.CALL_SECONDS + perform.MARGIN_SECONDS - 0.1
+
+
+@pytest.mark.parametrize("order", EVERY, ids=NAMES)
+async def test_given_a_process_that_stood_still_after_the_last_look_when_it_goes_on_then_no_call_leaves(
+    order: Order,
+) -> None:
+    made, recorder = stage()
+    stored = made.put(begun())
+    intent = Intent("r-1:op1", order, "step", START, known_workers=("w1", "w2"))
+
+    with pytest.raises(NotOurs):
+        await give(replace(made.hands(), points=Stopped(made)), stored, intent)
+
+    assert recorder.calls == []
+
+
 async def test_given_the_journal_away_at_the_last_look_when_ordered_then_the_error_leaves_and_no_call_does() -> None:
     made, recorder = stage()
     made.ownership.trouble = away()
