@@ -52,7 +52,7 @@ class Settings:
         iks_requests: requests to IKS in 10 seconds.
         brake: how many runs may fail within how long before all are stopped.
         retention_days: how long ended runs and their logs are kept.
-        redis_replicas: replicas of Redis that hold an intent before its call is made.
+        redis_replicas: replicas of Redis that hold an intent before its call is made; None: one, when there are any.
         proxy: URL, "" for the environment's own rules.
     """
 
@@ -75,7 +75,7 @@ class Settings:
     log_level: str
     brake: Limit
     retention_days: int
-    redis_replicas: int
+    redis_replicas: int | None
 
     def policies(self) -> Mapping[str, Policy]:
         """Policy by configured cluster name or id."""
@@ -149,7 +149,7 @@ def _settings(file: File, clusters: Mapping[str, ClusterSettings], secrets: Mapp
         log_level=file.log_level,
         brake=Limit(file.brake_failures, file.brake_window),
         retention_days=file.retention_days,
-        redis_replicas=file.redis_replicas,
+        redis_replicas=None if file.redis_replicas == "auto" else file.redis_replicas,
     )
 
 

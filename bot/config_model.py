@@ -173,6 +173,6 @@ class File(Part):
     brake_failures: Annotated[int, Field(ge=0, le=1000)] = 3
     brake_window: Duration = timedelta(minutes=30)
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 90
-    redis_replicas: Annotated[int, Field(ge=0, le=9)] = 0
+    redis_replicas: Annotated[int, Field(ge=0, le=9)] | Literal["auto"] = "auto"
     defaults: Section = Section()
     clusters: Annotated[dict[str, Section], Field(min_length=1)]

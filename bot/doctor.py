@@ -19,6 +19,7 @@ from bot.messages import Words
 from bot.wiring import Adapters, open_adapters, tls_of
 from state.errors import GpuMigrateError, PermanentError
 from state.reasons import Code, reason
+from state.store import Durability
 
 SECONDS = 30.0
 OLDEST_HELM = (3, 14)
@@ -39,7 +40,7 @@ async def examine(settings: Settings, seconds: float = SECONDS) -> tuple[Finding
     words = Words(settings.language)
     async with open_adapters(settings) as adapters:
         questions: list[tuple[str, Callable[[], Awaitable[str]]]] = [
-            ("redis", lambda: _redis(settings)),
+            ("redis", lambda: _redis(settings, words)),
             ("slack bot token", lambda: _slack(settings)),
             ("slack app token", lambda: _socket(settings)),
             ("ibm cloud login", lambda: _login(adapters)),
@@ -60,14 +61,28 @@ async def _answer(words: Words, what: str, ask: Callable[[], Awaitable[str]], se
         pass
     except GpuMigrateError as error:
         detail = words.sentence(error.reason)
+    except _Wrong as error:
+        detail = str(error)
     except Exception as error:  # noqa: BLE001 (the top of a question: an unforeseen fault is a finding too)
         detail = f"{type(error).__name__}: {error}"
     return Finding(what, ok, detail, time.monotonic() - began)
 
 
-async def _redis(settings: Settings) -> str:
+class _Wrong(Exception):  # noqa: N818 (a finding, not a failure)
+    """More than one thing is wrong; the text says all of them."""
+
+
+async def _redis(settings: Settings, words: Words) -> str:
     async with reader(settings) as store:
-        return f"answers in {await store.fleet.ping() * 1000:.1f} ms"
+        found = await store.durability()
+        if found.risks:
+            raise _Wrong(" ".join(words.sentence(risk) for risk in found.risks))
+        return f"answers in {await store.fleet.ping() * 1000:.1f} ms{_kept(found)}"
+
+
+def _kept(found: Durability) -> str:
+    version = f", version {found.version}" if found.version else ""
+    return f"{version}, replicas {found.replicas}"
 
 
 async def _slack(settings: Settings) -> str:

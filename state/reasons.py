@@ -126,6 +126,9 @@ class Code(StrEnum):
     STORE_LOST = "store-lost"  # [run, cluster] the record of a run is gone
     STORE_UNREADABLE = "store-unreadable"  # [what] written by a newer version of this product, or damaged
     STORE_OVERTAKEN = "store-overtaken"  # [run, what, known, found] somebody else owns or changed it
+    STORE_OLD = "store-old"  # [version] older than what we need
+    STORE_EVICTS = "store-evicts"  # [policy] maxmemory-policy that throws keys away
+    STORE_FORGETS = "store-forgets"  # [setting] what is acknowledged is not on a disk yet
     REPLICA_SUPERSEDED = "replica-superseded"  # [replica, epoch, found] another process runs under our name
     SLACK_UNREACHABLE = "slack-unreachable"  # [error]
     SLACK_REFUSED = "slack-refused"  # [error]

@@ -35,7 +35,7 @@ def change(stored: StoredRun, op: str, run: Run | None = None, **more: object) -
 
 
 @asynccontextmanager
-async def opened(url: str, replica: str = "bot-a", wait_replicas: int = 0) -> AsyncIterator[RedisStore]:
+async def opened(url: str, replica: str = "bot-a", wait_replicas: int | None = None) -> AsyncIterator[RedisStore]:
     store = await open_store(url, replica=replica, wait_replicas=wait_replicas)
     try:
         yield store

@@ -11,6 +11,7 @@ from state.journal import Brake
 from state.store.address import parse_address
 from state.store.audit import verify_chain
 from state.store.connect import Plan, connect
+from state.store.durability import Durability, durability
 from state.store.fleet import RedisFleet
 from state.store.link import Link
 from state.store.memory import Memory
@@ -18,6 +19,7 @@ from state.store.ownership import RedisOwnership, register
 from state.store.runs import RedisRuns
 
 __all__ = [
+    "Durability",
     "RedisFleet",
     "RedisOwnership",
     "RedisReader",
@@ -42,6 +44,10 @@ class RedisStore:
         """Seconds that one round trip takes. Raises TransientError."""
         return await self.fleet.ping()
 
+    async def durability(self) -> Durability:
+        """What the server promises to keep. Raises TransientError."""
+        return await durability(self.link)
+
     async def get_brake(self) -> Brake | None:
         return await self.fleet.get_brake()
 
@@ -57,11 +63,12 @@ class RedisStore:
 
 
 async def open_store(
-    url: str, *, replica: str, ca_bundle: str = "", wait_replicas: int = 0, retention_days: int = 90
+    url: str, *, replica: str, ca_bundle: str = "", wait_replicas: int | None = None, retention_days: int = 90
 ) -> RedisStore:
     """Connect, load the scripts and take the replica's name.
 
-    Raises ConfigError for a URL that cannot be read, TransientError(STORE_…) when the store does not answer.
+    `wait_replicas`: that have to hold an intent before its call; None: one, when there are any. Raises ConfigError for a
+    URL that cannot be read, TransientError(STORE_…) when the store does not answer.
     """
     link = Link(connect(Plan(parse_address(url), ca_bundle)))
     memory = Memory()
@@ -75,7 +82,7 @@ async def open_store(
         link=link,
         runs=RedisRuns(link, memory, replica, wait_replicas),
         ownership=ownership,
-        fleet=RedisFleet(link, timedelta(days=retention_days)),
+        fleet=RedisFleet(link, timedelta(days=retention_days), ownership.replica.owner),
     )
 
 
@@ -86,6 +93,10 @@ class RedisReader:
     link: Link
     runs: RedisRuns
     fleet: RedisFleet
+
+    async def durability(self) -> Durability:
+        """What the server promises to keep. Raises TransientError."""
+        return await durability(self.link)
 
     async def aclose(self) -> None:
         await self.link.aclose()
@@ -99,4 +110,4 @@ async def open_reader(url: str, *, ca_bundle: str = "") -> RedisReader:
     except BaseException:
         await link.aclose()
         raise
-    return RedisReader(link, RedisRuns(link, Memory(), "reader", 0), RedisFleet(link, timedelta(days=90)))
+    return RedisReader(link, RedisRuns(link, Memory(), "reader"), RedisFleet(link, timedelta(days=90)))

@@ -15,6 +15,7 @@ from state.journal import Change, InboxEntry, MessageRecord, StoredRun
 from state.reasons import Code, reason
 from state.run import Run
 from state.store.audit import row_of
+from state.store.durability import Replicas
 from state.store.form import (
     SCHEMA,
     delay_ms,
@@ -39,11 +40,11 @@ _HEAD = ("version", "fence", "run", "schema", "chain")
 class RedisRuns:
     """RunStore on Redis."""
 
-    def __init__(self, link: Link, memory: Memory, replica: str, wait_replicas: int = 0) -> None:
+    def __init__(self, link: Link, memory: Memory, replica: str, wait_replicas: int | None = None) -> None:
         self._link = link
         self._memory = memory
         self._replica = replica
-        self._wait_replicas = wait_replicas
+        self._replicas = Replicas(link, wait_replicas)
 
     async def create(self, run: Run, event_id: str) -> str | None:
         """Create a run unless its cluster has one; then that one's id. The same event creates once."""
@@ -158,7 +159,8 @@ class RedisRuns:
     async def _send(self, change: Change, chain: str) -> list[Any]:
         run = change.run
         line = next_line(change, chain, self._replica)
-        barrier = Barrier(self._wait_replicas) if self._wait_replicas and opens_intent(change) else None
+        held_by = await self._replicas.needed() if opens_intent(change) else 0
+        barrier = Barrier(held_by) if held_by else None
         touched = (
             keys.run(run.id), keys.log(run.id), keys.inbox(run.id), keys.DUE, keys.ACTIVE, keys.CLUSTERS, keys.ENDED,
         )  # fmt: skip

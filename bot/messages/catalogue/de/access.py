@@ -35,6 +35,11 @@ ACCESS = {
     "oder es ist beschädigt; der Lauf bleibt unberührt, bis eine passende Version läuft.",
     Code.STORE_OVERTAKEN: "Ein anderer Prozess hat den Lauf {run} geändert[ ({what}: bekannt {known}, gefunden {found})]. "
     "Dieser hier hält an und liest ihn neu.",
+    Code.STORE_OLD: "Redis {version} ist zu alt; 6.2 oder neuer installieren, oder Valkey.",
+    Code.STORE_EVICTS: "Redis wirft Aufzeichnungen weg, wenn sein Speicher voll ist (maxmemory-policy {policy}). "
+    "Auf noeviction stellen.",
+    Code.STORE_FORGETS: "Redis kann Bestätigtes vergessen, wenn seine Maschine ausfällt ({setting}). "
+    "appendonly yes und appendfsync always einstellen.",
     Code.REPLICA_SUPERSEDED: "Unter dem Namen {replica} läuft ein anderer Prozess. "
     "Dieser hier gibt seine Läufe ab und beendet sich.",
     Code.SLACK_UNREACHABLE: "Slack antwortet nicht[: {error}]. "

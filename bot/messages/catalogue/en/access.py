@@ -34,6 +34,11 @@ ACCESS = {
     "damaged; the run is left alone until a version that can read it runs.",
     Code.STORE_OVERTAKEN: "Another process changed run {run}[ ({what}: known {known}, found {found})]. "
     "This one stopped and reads it again.",
+    Code.STORE_OLD: "Redis {version} is too old; install 6.2 or newer, or Valkey.",
+    Code.STORE_EVICTS: "Redis throws records away when its memory is full (maxmemory-policy {policy}). "
+    "Set it to noeviction.",
+    Code.STORE_FORGETS: "Redis may forget what it acknowledged when its machine fails ({setting}). "
+    "Set appendonly yes and appendfsync always.",
     Code.REPLICA_SUPERSEDED: "Another process runs under the name {replica}. This one gives its runs away and stops.",
     Code.SLACK_UNREACHABLE: "Slack does not answer[: {error}]. Messages come later; the run does not wait for them.",
     Code.SLACK_REFUSED: "Slack refused[: {error}]. Check the app's scopes and that it is in the channel.",
