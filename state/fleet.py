@@ -4,6 +4,7 @@ Shared by the steps that take a machine away, so that the rule "never two GPU wo
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from state.gpu_workers import expected_gpus, gpu_workers, running_version
 from state.readiness import judge
@@ -63,12 +64,15 @@ def _unstable(snapshot: Snapshot, run: Run, worker: Worker, node: str) -> Reason
     return reason(Code.WAIT_STABLE, node=node, seconds=int(stable.total_seconds()))
 
 
-def overdue(snapshot: Snapshot, run: Run, worker: Worker) -> Reason | None:
-    """Ready for longer than GPUs may take, and still none usable: a phase with its own deadline (B095)."""
+def overdue(snapshot: Snapshot, run: Run, worker: Worker, since: datetime | None) -> Reason | None:
+    """Ready for longer than GPUs may take, and still none usable: a phase with its own deadline (B095).
+
+    `since`: when its step was given its time, so that a retry gives it to the GPUs too.
+    """
     node = snapshot.node_of(worker.id)
     if node is None or not node.ready or node.ready_since is None or worker.id in run.healthy_since:
         return None
-    age = snapshot.at - node.ready_since
+    age = snapshot.at - max(node.ready_since, since or node.ready_since)
     if age <= run.policy.durations.gpus or run.baseline is None:
         return None
     verdict = judge(snapshot, worker, expected_of(worker, run.baseline))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from state import people
+from state import clocks, people
 from state.approval import open_for
 from state.braking import braked
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell
@@ -79,6 +79,7 @@ def transition(run: Run, event: Event) -> Transition:
             after, effects = run, () if run.phase.ended else (Observe(),)
         case _:
             after, effects = _human(run, event)
+    after = clocks.keep(after, event.at)
     return Transition(after, (*effects, *_follow(run, after)), _wake(after, event.at))
 
 
@@ -115,7 +116,7 @@ def _follow(before: Run, after: Run) -> tuple[Effect, ...]:
 def _observed(run: Run, snapshot: Snapshot) -> Run:
     if run.phase.ended:
         return run
-    run = newer(_clear_trouble(run), snapshot)
+    run = newer(_clear_trouble(run, snapshot.at), snapshot)
     if run.phase is RunPhase.PLANNING:
         return _planned(plan(run, snapshot), snapshot)
     if run.phase is RunPhase.PLANNED:
@@ -126,8 +127,8 @@ def _observed(run: Run, snapshot: Snapshot) -> Run:
     return _ending(run, snapshot)
 
 
-def _clear_trouble(run: Run) -> Run:
-    return run if run.trouble is None else replace(run, trouble=None, trouble_since=None)
+def _clear_trouble(run: Run, at: datetime) -> Run:
+    return run if run.trouble is None else clocks.keep(replace(run, trouble=None, trouble_since=None), at)
 
 
 def _planned(run: Run, snapshot: Snapshot) -> Run:
@@ -173,10 +174,11 @@ def _look_failed(run: Run, event: LookFailed) -> Run:
 
 
 def _overdue(run: Run, at: datetime) -> Run:
+    """What IBM does has its time even while we cannot see it; one that comes back from an absence looks first."""
     for step in run.steps:
-        if step.phase is StepPhase.VERIFYING and step.deadline_at is not None and at > step.deadline_at:
-            seconds = int((at - (step.started_at or at)).total_seconds())
-            why = reason(Code.DEADLINE, run.trouble, step=step.key, seconds=seconds)
+        waits = step.phase is StepPhase.VERIFYING and clocks.passed(run, step, at)
+        if waits and not clocks.unwatched(run, step, at):
+            why = reason(Code.DEADLINE, run.trouble, step=step.key, seconds=clocks.worked(step, at))
             run = tell(run, f"failed:{step.key}:{at.isoformat()}", at, reason(Code.STEP_STUCK, why, step=step.key))
             run = with_step(run, replace(step, phase=StepPhase.FAILED, note=why, queue=()))
     return run

@@ -4,9 +4,11 @@ Rights were checked at the edge and are checked again here, since an event can w
 """
 
 from dataclasses import replace
+from datetime import datetime
 
 from state.approval import find, may_operate, refusal
 from state.asking import with_approval, withdraw_all
+from state.clocks import patience
 from state.events import (
     AbortRequested,
     Approved,
@@ -95,16 +97,16 @@ def retry(run: Run, event: RetryRequested) -> Said:
         waits = run.pause is None and any(s.phase in (StepPhase.DUE, StepPhase.AWAITING_APPROVAL) for s in run.steps)
         return run, None if waits else reason(Code.NOTHING_TO_DO, command="retry", phase=run.phase.value)
     for step in failed:
-        run = with_step(run, _tried_again(run, step))
+        run = with_step(run, _tried_again(run, step, event.at))
     return replace(run, pause=None), None
 
 
-def _tried_again(run: Run, step: StepRun) -> StepRun:
+def _tried_again(run: Run, step: StepRun, at: datetime) -> StepRun:
     """Ordered already: only wait anew. Approved already: act anew. Else from the beginning."""
     approval = find(run, step.approval)
     fresh = replace(step, deadline_at=None, retry_at=None, note=None, queue=())
     if step.ordered_at is not None:
-        return replace(fresh, phase=StepPhase.VERIFYING)
+        return replace(fresh, phase=StepPhase.VERIFYING, deadline_at=at + patience(run, step))
     if approval is not None and approval.decision is Decision.APPROVED:
         return replace(fresh, phase=StepPhase.APPROVED)
     return replace(fresh, phase=StepPhase.DUE)

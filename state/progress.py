@@ -10,10 +10,12 @@ is followed whatever happens to the others. Nothing here knows how orders travel
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from state.approval import find
 from state.asking import ask, changed, marker, with_approval
 from state.braking import held
+from state.clocks import back_again, passed, patience, worked
 from state.intents import open_intent
 from state.news import tell
 from state.reasons import Code, Reason, reason
@@ -39,7 +41,7 @@ class Look:
 
 def advance(run: Run, snapshot: Snapshot) -> Run:
     """The run after its steps have seen `snapshot`; at most one new intent is open afterwards."""
-    run = guard_old_nodes(reopen_labels(run, snapshot), snapshot)
+    run = guard_old_nodes(reopen_labels(back_again(run, snapshot.at), snapshot), snapshot)
     for key in tuple(s.key for s in run.steps):
         step = step_of(run, key)
         if step.phase is StepPhase.DONE or not _eligible(run, step):
@@ -130,9 +132,8 @@ def _blocked(run: Run, step: StepRun, look: Look, blockers: tuple[Reason, ...]) 
 
 
 def _reset(step: StepRun, note: Reason) -> StepRun:
-    return replace(
-        step, phase=StepPhase.DUE, note=note, approval="", queue=(), started_at=None, finished_at=None, deadline_at=None
-    )
+    fresh = replace(step, started_at=None, finished_at=None, deadline_at=None, rested=timedelta(0))
+    return replace(fresh, phase=StepPhase.DUE, note=note, approval="", queue=())
 
 
 def _awaiting(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:
@@ -171,7 +172,7 @@ def _begin(run: Run, step: StepRun, look: Look) -> Run:
     at = look.snapshot.at
     if step.retry_at is not None and at < step.retry_at:
         return run
-    deadline = step.deadline_at or at + look.step.patience(run.policy.durations)
+    deadline = step.deadline_at or at + patience(run, step)
     started = replace(step, started_at=step.started_at or at, deadline_at=deadline, retry_at=None)
     if run.intent is not None or run.held or run.policy.observe:
         return run
@@ -195,7 +196,7 @@ def _verifying(run: Run, step: StepRun, look: Look, verdict: Verdict) -> Run:
     if isinstance(verdict, Broken):
         return fail(run, step, verdict.why, look)
     assert isinstance(verdict, Waiting)
-    if step.deadline_at is not None and look.snapshot.at > step.deadline_at:
+    if passed(run, step, look.snapshot.at):
         return fail(run, step, _late(step, verdict.on, look), look)
     if step.note != verdict.on and not _keeps(step, look):
         step = replace(step, note=verdict.on)
@@ -222,8 +223,7 @@ def _again(run: Run, step: StepRun, look: Look) -> Run:
 
 
 def _late(step: StepRun, waited_for: Reason | None, look: Look) -> Reason:
-    seconds = int((look.snapshot.at - (step.started_at or look.snapshot.at)).total_seconds())
-    return reason(Code.DEADLINE, waited_for, step=step.key, seconds=seconds)
+    return reason(Code.DEADLINE, waited_for, step=step.key, seconds=worked(step, look.snapshot.at))
 
 
 def fail(run: Run, step: StepRun, why: Reason, look: Look) -> Run:

@@ -7,7 +7,7 @@ the one place that makes a new run out of an old one.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from state.baseline import Baseline, BaselineWorkload, GpuWorker
@@ -72,7 +72,7 @@ class StepRun:
         worker_id, pool_id, node: the target, where there is one.
         queue: orders decided and not given yet; the first one is next.
         note: what it waits for, is blocked by, or failed of; spoken when it changes.
-        started_at: first order or first wait. deadline_at: when patience ends.
+        started_at: first order or first wait. deadline_at: when patience ends. rested: how long its clock stood still.
         retry_at: no order of this step before then (eviction retries).
         ordered_at: when its last once-only order was given.
         approval: id of the approval that covers it.
@@ -93,6 +93,7 @@ class StepRun:
     retry_at: datetime | None = None
     ordered_at: datetime | None = None
     approval: str = ""
+    rested: timedelta = timedelta(0)
 
 
 class Decision(StrEnum):
@@ -185,6 +186,7 @@ class Run:
         healthy_since: worker id -> since when its GPUs look good without a dip. dips: since when they do not again.
         notes: told once each, oldest first.
         pause: somebody, or a finding, stopped this run. brake: why the whole fleet is stopped, None while it is not.
+        still_since: since when our clocks stand still (see `state/clocks.py`); None while they run.
         asked: how many approvals were opened so far (ids count up).
     """
 
@@ -215,6 +217,7 @@ class Run:
     dips: Mapping[str, datetime] = field(default_factory=dict)
     trouble: Reason | None = None
     trouble_since: datetime | None = None
+    still_since: datetime | None = None
     asked: int = 0
     ops: int = 0
     ended_at: datetime | None = None

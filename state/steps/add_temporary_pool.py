@@ -67,7 +67,7 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     for worker in workers:
         if worker.state in FAILED_STATES:
             return Broken(reason(Code.PROVISION_FAILED, worker=worker.id, state=worker.state, message=worker.message))
-        if late := overdue(snapshot, scope.run, worker):
+        if late := overdue(snapshot, scope.run, worker, scope.patient_since(scope.run.policy.durations.pool)):
             return Broken(late)
     if len(workers) < max(pool.size, 1):
         return Waiting(reason(Code.WAIT_POOL_WORKERS, pool=pool.name, have=len(workers), want=max(pool.size, 1)))

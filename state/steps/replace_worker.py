@@ -91,7 +91,7 @@ def _broken(snapshot: Snapshot, scope: Scope, worker: Worker) -> Reason | None:
         return reason(Code.SUCCESSOR_WRONG_MINOR, worker=worker.id, version=version)
     if node is not None and (opted := opting_out(node.labels)):
         return reason(Code.SUCCESSOR_OPTED_OUT, node=node.name, labels=opted)
-    return overdue(snapshot, scope.run, worker)
+    return overdue(snapshot, scope.run, worker, scope.patient_since(scope.run.policy.durations.replace))
 
 
 STEP = Step(StepKind.REPLACE_WORKER, lambda d: d.replace, check, act, verify)

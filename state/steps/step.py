@@ -7,7 +7,7 @@ click. `act` says which orders; it skips what is under way. Waiting is `verify`'
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from state.orders import Order
 from state.policy import Durations
@@ -54,6 +54,10 @@ class Scope:
     def target(self) -> str:
         """The minor to go to, such as 1.36."""
         return self.run.policy.target_minor
+
+    def patient_since(self, patience: timedelta) -> datetime | None:
+        """When the step was given its time: at its first order, or by the last retry."""
+        return self.step.deadline_at - patience if self.step.deadline_at is not None else None
 
 
 def never_asks(_snapshot: Snapshot, _scope: Scope) -> tuple[Reason, ...]:

@@ -31,7 +31,15 @@ _USUAL: tuple[tuple[object, ...], ...] = (
     ("done", OutcomeKind.ACCEPTED, True),
     ("answer", Approved, APPROVER, False),
 )
-_PLAIN: tuple[tuple[object, ...], ...] = (("brake",), ("lift",), ("lift",), ("rewound",), ("failed", True), ("wait",))
+_PLAIN: tuple[tuple[object, ...], ...] = (
+    ("brake",),
+    ("lift",),
+    ("lift",),
+    ("rewound",),
+    ("failed", True),
+    ("wait",),
+    ("late",),
+)
 
 
 @dataclass

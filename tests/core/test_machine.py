@@ -176,17 +176,8 @@ def moves() -> st.SearchStrategy[tuple[object, ...]]:
         ),
         st.tuples(st.just("say"), st.sampled_from(PEOPLE), st.sampled_from([OPERATOR, NOBODY])),
         st.sampled_from(
-            [
-                ("brake",),
-                ("lift",),
-                ("rewound",),
-                ("began",),
-                ("nudged",),
-                ("failed", False),
-                ("failed", True),
-                ("away",),
-                ("wait",),
-            ]
+            [("failed", False), ("failed", True)]
+            + [(name,) for name in ("brake", "lift", "rewound", "began", "nudged", "away", "wait", "late")]
         ),
     )
     return st.one_of(*[usual] * 8, odd)
@@ -201,6 +192,9 @@ def play(chaos: Chaos, move: tuple[object, ...]) -> None:
             chaos.model.tick()
         case ("wait",):
             chaos.model.snapshot = replace(chaos.model.snapshot, at=at + timedelta(hours=2))
+        case ("late",):
+            soon = min((s.deadline_at for s in chaos.run.steps if s.deadline_at and s.deadline_at > at), default=at)
+            chaos.model.snapshot = replace(chaos.model.snapshot, at=soon + timedelta(minutes=1))
         case ("done", OutcomeKind() as kind, bool(ours)):
             chaos.outcome(kind, ours=ours)
         case ("answer", type() as kind, Person() as by, bool(stale)):
