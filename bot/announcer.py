@@ -13,6 +13,7 @@ from state.run import Run
 GAP_SECONDS = 2.5  # Slack allows some fifty rewrites a minute to all runs together
 LONGEST_SECONDS = 60.0  # between vain tries: a channel that was archived stays so
 LAST_WORD_SECONDS = 60.0
+HUSH_SECONDS = 8.0
 ANEW_SECONDS = 600.0  # an open question that somebody deleted comes back after that
 
 
@@ -52,6 +53,12 @@ class Announcer:
         except TimeoutError:
             self._anew = True
         self._due.clear()
+
+    async def hush(self) -> None:
+        """Let a telling that is under way come to its end, for a moment, and begin no other: another process tells now."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HUSH_SECONDS):
+                await self._one.acquire()
 
     async def last_word(self) -> None:
         """The last state arrives, or at least a minute was spent on it; the next start tries again."""

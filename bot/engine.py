@@ -3,12 +3,13 @@
     signal → handler → event → submit ──▶ inbox ──▶ keeper of the run (this file finds it) ──▶ lap
 
 A tick asks the journal which runs have something to do and are ours (or nobody's); losing or doubling a tick is harmless.
-A keeper that ends by an error is reported and the run is picked up again from the journal, after a moment.
+A keeper that ends by an error is reported and the run is picked up again from the journal, after a moment. A run that
+belongs to another's share, or that only newer code can read, is left to others and let alone for a while.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Coroutine
+from typing import Any
 
 import structlog
 
@@ -16,15 +17,20 @@ from bot.ending import end
 from bot.keeper import Keeper
 from bot.perform import CALL_SECONDS
 from bot.ports import Ownership
+from bot.rewinding import take_stock
 from bot.surroundings import Surroundings
 from state.braking import why
+from state.codec import Unreadable
 from state.errors import GpuMigrateError, RunConflict, TransientError
-from state.events import Event, Rewound
-from state.reasons import Code, Reason, reason
+from state.events import Event
+from state.journal import StoredRun
+from state.reasons import Code, Reason
 
 log = structlog.get_logger()
 
 REST_SECONDS = 3.0  # a run whose keeper failed is left alone this long
+HANDED_SECONDS = 5.0  # a run that was left to another replica: no click makes us take it back before
+PASSED_SECONDS = 60.0  # a run that only newer code can read
 FRESH_END_SECONDS = 3600.0
 
 
@@ -37,7 +43,10 @@ class Engine:
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._resting: dict[str, float] = {}
+        self._again: set[str] = set()  # to be kept again when they have rested
+        self._passed: dict[str, float] = {}
         self._missed: dict[str, tuple[Event, ...]] = {}
+        self._leaving = self._heir = ""
         self._closing = False
 
     def nudge(self, run_id: str) -> None:
@@ -60,13 +69,31 @@ class Engine:
         self._around.metrics.brake.set(0 if brake is None else 1)
         for keeper in tuple(self._keepers.values()):
             keeper.brake(brake)
-        for run_id in due:
+        for run_id in (*due, *self._rested()):
             self.nudge(run_id)
+        self._share_out(self._ownership.heir())
+
+    def _rested(self) -> tuple[str, ...]:
+        """Runs whose keeper failed a while ago. Forgets who has rested, and who was passed by long ago."""
+        now = asyncio.get_running_loop().time()
+        self._resting = {run_id: until for run_id, until in self._resting.items() if until > now}
+        self._passed = {run_id: until for run_id, until in self._passed.items() if until > now}
+        self._around.metrics.unreadable.set(len(self._passed))
+        return tuple(run_id for run_id in self._again if run_id not in self._resting)
+
+    def _share_out(self, heir: str) -> None:
+        """Leave one run at a time to a replica that has less than its share: one that has no call open just now."""
+        leaving = self._keepers.get(self._leaving)
+        if not heir or self._closing or (leaving is not None and (leaving.parting or leaving.parted)):
+            return
+        self._heir = heir
+        self._leaving = next((run_id for run_id, keeper in self._keepers.items() if keeper.part()), "")
 
     def _start(self, run_id: str) -> None:
         now = asyncio.get_running_loop().time()
         if self._closing or run_id in self._tasks or self._resting.get(run_id, 0.0) > now:
             return
+        self._again.discard(run_id)
         task = asyncio.create_task(self._keep(run_id))
         self._tasks[run_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(run_id, None))
@@ -74,22 +101,18 @@ class Engine:
     async def _keep(self, run_id: str) -> None:
         try:
             stored = await self._ownership.take(run_id)
-            if stored is None or stored.run.phase.ended:
-                return
-            keeper = Keeper(self._around, stored, self._missed.pop(run_id, ()))
-            self._keepers[run_id] = keeper
-            self._around.metrics.runs.set(len(self._keepers))
-            await keeper.keep()
-            if not keeper.run.phase.ended:  # lost, or one of its tasks failed: not again at once
-                self._rest(run_id)
+            if stored is not None:
+                await self._keep_on(stored)
+        except Unreadable as unknown:
+            await self._pass_by(run_id, unknown.reason)
         except RunConflict as conflict:
             log.warning("run is somebody else's now", run=run_id, reason=str(conflict.reason))
             self._rest(run_id)
         except GpuMigrateError as error:
             log.warning("keeper ended", run=run_id, reason=str(error.reason))
-            self._rest(run_id)
             if error.reason.code is Code.STORE_REWOUND:
                 await self._journal_lost(run_id, error.reason)
+            self._rest(run_id)
         except Exception:  # top of a task: it reports
             log.exception("keeper failed: the run is picked up again", run=run_id)
             self._rest(run_id)
@@ -97,24 +120,51 @@ class Engine:
             self._keepers.pop(run_id, None)
             self._around.metrics.runs.set(len(self._keepers))
 
+    async def _keep_on(self, stored: StoredRun) -> None:
+        run_id = stored.run.id
+        keeper = Keeper(self._around, stored, self._missed.get(run_id, ()))
+        self._keepers[run_id] = keeper
+        self._around.metrics.runs.set(len(self._keepers))
+        try:
+            if not stored.run.phase.ended:
+                await keeper.keep()
+        finally:
+            if keeper.run != stored.run or keeper.run.phase.ended:
+                self._missed.pop(run_id, None)
+        if keeper.run.phase.ended:
+            await _quietly(self._ownership.release(run_id))
+        elif keeper.parted:
+            await self._leave(run_id, self._heir)
+        else:  # lost, or one of its tasks failed: not again at once
+            self._rest(run_id)
+
+    async def _leave(self, run_id: str, heir: str) -> None:
+        self._rest(run_id, HANDED_SECONDS)
+        if await _quietly(self._ownership.release(run_id, heir)):
+            self._again.discard(run_id)
+            self._around.metrics.handed_over.inc()
+            log.info("run left to a replica that has fewer", run=run_id, owner=heir)
+
+    async def _pass_by(self, run_id: str, what: Reason) -> None:
+        log.warning("run can only be read by a newer version: left to others", run=run_id, reason=str(what))
+        self._rest(run_id, PASSED_SECONDS)
+        self._passed[run_id] = asyncio.get_running_loop().time() + PASSED_SECONDS + REST_SECONDS
+        await _quietly(self._ownership.pass_by(run_id))
+
     async def _journal_lost(self, run_id: str, what: Reason) -> None:
         """The journal is older than we knew, or empty: say so, and go on from what it holds now."""
-        around, keeper = self._around, self._keepers.get(run_id)
-        with suppress(GpuMigrateError):
-            await self._ownership.take(run_id)  # raises the fence above all that we have seen, then says STORE_REWOUND
-        around.store.accept_rewound(run_id)
+        keeper = self._keepers.get(run_id)
         try:
-            if await around.store.load(run_id) is not None:
-                known, found = int(what.text("known")), int(what.text("found"))
-                self._missed[run_id] = (Rewound(around.clock.now(), known, found),)
-            elif keeper is not None and not keeper.run.phase.ended:
-                lost = reason(Code.STORE_LOST, run=run_id, cluster=keeper.run.cluster)
-                await around.chat.post(keeper.run.channel, around.words.answer(lost), key=f"{run_id}/lost")
+            rewound = await take_stock(self._around, self._ownership, keeper.run if keeper else None, what)
         except GpuMigrateError as error:
-            log.warning("could not tell that a record is lost", run=run_id, reason=str(error.reason))
+            log.warning("could not look what the journal holds", run=run_id, reason=str(error.reason))
+            return
+        if rewound is not None:
+            self._missed[run_id] = (rewound,)
 
-    def _rest(self, run_id: str) -> None:
-        self._resting[run_id] = asyncio.get_running_loop().time() + REST_SECONDS
+    def _rest(self, run_id: str, seconds: float = REST_SECONDS) -> None:
+        self._resting[run_id] = asyncio.get_running_loop().time() + seconds
+        self._again.add(run_id)
 
     async def finish_telling(self) -> None:
         """After a start: runs that ended while nobody could say so get their last word."""
@@ -138,11 +188,14 @@ class Engine:
             log.warning("calls under way are left to the next owner", runs=kept)
         await end(self._tasks.values())
         for run_id in kept:
-            await _quietly(lambda run_id=run_id: self._ownership.release(run_id))  # type: ignore[misc]
+            await _quietly(self._ownership.release(run_id))
 
 
-async def _quietly(call: Callable[[], Awaitable[None]]) -> None:
+async def _quietly(call: Coroutine[Any, Any, None]) -> bool:
+    """Whether it worked; when not, it is said."""
     try:
-        await call()
+        await call
     except GpuMigrateError as error:
         log.warning("could not hand a run over", reason=str(error.reason))
+        return False
+    return True

@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 
 from bot.announcer import Announcer
+from bot.answering import Answers
 from bot.calling import Caller
 from bot.ending import end
 from bot.lookout import Lookout
@@ -24,7 +25,6 @@ from bot.story import master_moved, told
 from bot.surroundings import Surroundings
 from state.braking import failures
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell
-from state.errors import GpuMigrateError
 from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind, RetryRequested
 from state.journal import Change, StoredRun
 from state.machine import Transition, transition
@@ -45,16 +45,17 @@ class Keeper:
         self._signal = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lookout = Lookout(around, lambda: self._stored, self._changed)
-        self._looking = False
-        self._look_again = False
+        self._looking = self._look_again = False
         self._inbox = True
         self._sure = asyncio.get_running_loop().time()  # when the journal was last seen to hold what we keep
         self._failed = around.metrics.journal_errors.inc
         self._alarm: float | None = None  # loop time of the next look that nobody asked for
         self._watch_alarm: float | None = None
-        self._lost = False
+        self._lost = self.parting = self.parted = False
+        self._call: asyncio.Task[None] | None = None
         self._log = log.bind(run=stored.run.id, cluster=stored.run.cluster)
         self._announcer = Announcer(around.teller, lambda: self.run, self._log)
+        self._answers = Answers(around, lambda: self.run, self._log)
         self._caller = Caller(around, self._lookout, self._put, self._lose)
 
     @property
@@ -71,6 +72,12 @@ class Keeper:
         if self.run.brake != why:
             self._put(Braked(self._around.clock.now(), why))
 
+    def part(self) -> bool:
+        """Somebody else shall keep this run: end soon, as `parted`; False when a call is under way or open."""
+        self.parting = self.run.intent is None and (self._call is None or self._call.done())
+        self._signal.set()
+        return self.parting
+
     async def wind_down(self, seconds: float) -> None:
         """Begin no new call; the one under way comes to its recorded outcome."""
         version = self._stored.version
@@ -86,13 +93,20 @@ class Keeper:
         self._spawn(self._announcer.keep_on())
         self._count(failures(self.run.notes))
         try:
-            while not self.run.phase.ended and not self._lost:
+            while not self.run.phase.ended and not self._lost and not self._parts():
                 await self._lap()
-            if self.run.phase.ended:
+            if self.parted:
+                await self._announcer.hush()
+            elif self.run.phase.ended:
                 await self._lookout.forget_mark()
                 await self._announcer.last_word()
         finally:
             await self._stop()
+
+    def _parts(self) -> bool:
+        """Whether to leave the run now, between two laps; a wish that does not fit is dropped."""
+        self.parted, self.parting = self.parting and not self._events and self.part(), False
+        return self.parted
 
     def _recover(self) -> None:
         """An intent without an outcome may have been called: from now on only looking tells."""
@@ -187,11 +201,11 @@ class Keeper:
             case Observe():
                 self._look_soon()
             case GiveOrder():
-                self._spawn(self._caller.give(self._stored))
+                self._call = self._spawn(self._caller.give(self._stored))
             case Tell():
                 self._announcer.wake()
             case Answer():
-                self._spawn(self._answer(effect))
+                self._answers.give(effect)
 
     def _put(self, event: Event) -> None:
         if isinstance(event, Ordered):  # at once: a look that ends before the outcome is applied must not count
@@ -212,18 +226,12 @@ class Keeper:
         if self._look_again:
             self._look_soon()
 
-    async def _answer(self, effect: Answer) -> None:
-        try:
-            message = self._around.words.answer(effect.reason)
-            await self._around.chat.whisper(effect.to.channel or self.run.channel, effect.to.user, message)
-        except GpuMigrateError as error:
-            self._log.warning("could not answer", reason=str(error.reason))
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: work.close())  # of a task that was cancelled before it began
+        return task
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
@@ -238,4 +246,5 @@ class Keeper:
 
     async def _stop(self) -> None:
         await end(self._tasks)
+        await self._answers.aclose()
         await self._lookout.aclose()

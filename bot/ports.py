@@ -209,7 +209,13 @@ class Ownership(Protocol):
         """Become (or stay) the owner when nobody alive is; the run with our fence, else None."""
         ...
 
-    async def release(self, run_id: str) -> None: ...
+    async def release(self, run_id: str, heir: str = "") -> None: ...
+
+    async def pass_by(self, run_id: str) -> None:
+        """Leave a run that only newer code can read to others, and don't ask for it for a while."""
+
+    def heir(self) -> str:
+        """Who shall have one of our runs, as the last `due` found; "" while we have no more than our share."""
 
     def holds(self, margin_seconds: float) -> bool:
         """Whether our lease is good for at least that long, by the monotonic clock, without asking anybody."""

@@ -15,11 +15,15 @@ _SWEEP_AT_ONCE = 100
 
 
 class RedisFleet:
-    """Brake, bell and retention on Redis. `retention`: how long ended runs stay readable."""
+    """Brake, bell and retention on Redis.
 
-    def __init__(self, link: Link, retention: timedelta) -> None:
+    `retention`: how long ended runs stay readable. `me`: the owner that we are, "" for who only reads.
+    """
+
+    def __init__(self, link: Link, retention: timedelta, me: str = "") -> None:
         self._link = link
         self._retention = retention
+        self._me = me
         self._heard = "$"
 
     async def get_brake(self) -> Brake | None:
@@ -49,12 +53,15 @@ class RedisFleet:
         return tuple({"at": _time_of(entry_id), **fields} for entry_id, fields in reversed(found))
 
     async def listen(self, seconds: float) -> tuple[str, ...]:
-        """Wait up to `seconds` for somebody to speak to a run; ids of those runs. A hint only: `due` is the truth."""
+        """Wait up to `seconds` for somebody to speak to a run, or to leave one to us; ids of those runs.
+
+        A hint only: `due` is the truth.
+        """
         found = await self._link.watch(partial(_hear, after=self._heard, block_ms=max(1, int(seconds * 1000))), seconds)
         rings = [ring for _, entries in _streams(found) for ring in entries]
         if rings:
             self._heard = rings[-1][0]
-        return tuple(dict.fromkeys(fields["run"] for _, fields in rings))
+        return tuple(dict.fromkeys(fields["run"] for _, fields in rings if self._concerns_us(fields)))
 
     async def sweep(self) -> int:
         """Delete runs that ended longer ago than the retention; how many. A chore of the leader; may be repeated."""
@@ -71,6 +78,9 @@ class RedisFleet:
         sent = time.monotonic()
         await self._link.read(lambda client: client.ping())
         return time.monotonic() - sent
+
+    def _concerns_us(self, ring: Mapping[str, str]) -> bool:
+        return ring.get("to", "") in ("", self._me) and (not self._me or ring.get("from") != self._me)
 
     async def _forget(self, run_id: str) -> bool:
         of_run = (keys.run, keys.log, keys.inbox, keys.seen, keys.messages)

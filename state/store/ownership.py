@@ -16,7 +16,7 @@ from state.codec import Unreadable
 from state.errors import RunConflict, TransientError
 from state.journal import StoredRun
 from state.reasons import Code, Reason, reason
-from state.store.form import stored_run
+from state.store.form import SCHEMA, stored_run
 from state.store.link import Link
 from state.store.memory import Memory, Seen
 from state.store.share import Backlog, Share
@@ -24,8 +24,8 @@ from state.store.share import Backlog, Share
 LEASE_SECONDS = 12.0
 RENEW_SECONDS = 3.0
 LOOK_SECONDS = 2.0
+UNREADABLE_SECONDS = 60.0
 _NAME_REMEMBERED_MS = 24 * 3600 * 1000
-_UNREADABLE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Replica:
 
     name: str
     epoch: str
+
+    @property
+    def owner(self) -> str:
+        """As the store writes it beside a run."""
+        return f"{self.epoch} {self.name}"
 
 
 class RedisOwnership:
@@ -46,6 +51,7 @@ class RedisOwnership:
         self._held_until = held_until
         self._superseded = False
         self._share = Share()
+        self._heir = ""
         self._unreadable: dict[str, float] = {}
         self.trouble: Reason | None = None
 
@@ -86,20 +92,33 @@ class RedisOwnership:
         Raises Unreadable for a run of a newer version (and leaves it to others), TransientError(STORE_REWOUND).
         """
         before = self._memory.get(run_id)
-        touched = (keys.run(run_id), keys.OWNERS, keys.REPLICAS, keys.EPOCHS)
-        answer = await self._link.call("take", touched, run_id, *self._me(), before.fence)
+        answer = await self._try_to_take(run_id, before)
         if answer[0] == "LAPSED":
             await self.renew()
-            answer = await self._link.call("take", touched, run_id, *self._me(), before.fence)
-        if answer[0] != "OK":
-            if answer[0] == "NONE":
+            answer = await self._try_to_take(run_id, before)
+        match answer[0]:
+            case "OK":
+                return await self._take_in(run_id, before, answer)
+            case "NEWER":
+                await self.pass_by(run_id)
+                raise Unreadable(f"schema {answer[1]}, this version knows {SCHEMA}")
+            case "NONE":
                 self._memory.check(run_id, before, -1)
-            return None
-        return await self._take_in(run_id, before, answer)
+        return None
 
-    async def release(self, run_id: str) -> None:
-        """Let others have this run at once."""
-        await self._link.call("release", (keys.OWNERS,), run_id, *self._me())
+    async def release(self, run_id: str, heir: str = "") -> None:
+        """Let others have this run at once; `heir`: the one that it is left to."""
+        touched = (keys.OWNERS, keys.ACTIVE, keys.BELL)
+        await self._link.call("release", touched, run_id, *self._me(), heir)
+        if heir:
+            self._share.offered(run_id, heir, time.monotonic())
+
+    async def pass_by(self, run_id: str) -> None:
+        """Leave a run that this version cannot read to a newer one, and don't ask for it for a while."""
+        now = time.monotonic()
+        self._unreadable = {one: until for one, until in self._unreadable.items() if until > now}
+        self._unreadable[run_id] = now + UNREADABLE_SECONDS
+        await self.release(run_id)
 
     async def resign(self) -> None:
         """Let others have everything at once; this replica holds nothing from now on."""
@@ -120,14 +139,21 @@ class RedisOwnership:
         version, fence, owner = answer[1:4]
         if version == "" or int(version) < stored.version:
             return False  # the journal lost what we decided on; the next load says so
-        return bool(int(fence) == stored.fence and owner == self._owner())
+        return bool(int(fence) == stored.fence and owner == self._replica.owner)
 
     async def due(self) -> tuple[str, ...]:
         """Our runs with an inbox entry or a passed alarm; then what we may take: our predecessor's, and our share."""
         touched = (keys.ACTIVE, keys.DUE, keys.OWNERS, keys.REPLICAS, keys.EPOCHS)
-        mine, active, alive, *lists = await self._link.call("due", touched, *self._me(), within=LOOK_SECONDS)
-        backlog = Backlog(int(mine), int(active), int(alive), *(self._readable(each) for each in lists))
-        return self._share.pick(backlog, time.monotonic())
+        mine, active, others, *lists = await self._link.call("due", touched, *self._me(), within=LOOK_SECONDS)
+        loads = tuple((str(owner), int(load)) for owner, load in others)
+        backlog = Backlog(int(mine), int(active), loads, *(self._readable(each) for each in lists))
+        now = time.monotonic()
+        self._heir = self._share.heir(backlog, now)
+        return self._share.pick(backlog, now)
+
+    def heir(self) -> str:
+        """Whom one of our runs shall be left to, as the last `due` found; "" while shares are even."""
+        return self._heir
 
     async def lead(self) -> bool:
         """Whether the fleet's chores are ours now: whoever asks first leads, until its lease is gone."""
@@ -136,14 +162,17 @@ class RedisOwnership:
         )
         return bool(answer[0] == "OK")
 
+    async def _try_to_take(self, run_id: str, before: Seen) -> Sequence[str]:
+        touched = (keys.run(run_id), keys.OWNERS, keys.REPLICAS, keys.EPOCHS)
+        return await self._link.call("take", touched, run_id, *self._me(), before.fence, SCHEMA)
+
     async def _take_in(self, run_id: str, before: Seen, answer: Sequence[str]) -> StoredRun:
         version, fence, text, schema, chain = answer[1:6]
         self._memory.check(run_id, before, int(version), chain)
         try:
             stored = stored_run(version, fence, text, schema)
         except Unreadable:
-            self._unreadable[run_id] = time.monotonic() + _UNREADABLE_SECONDS
-            await self.release(run_id)
+            await self.pass_by(run_id)
             raise
         self._memory.note(run_id, int(version), int(fence), chain)
         return stored
@@ -167,9 +196,6 @@ class RedisOwnership:
 
     def _me(self) -> tuple[str, str]:
         return (self._replica.name, self._replica.epoch)
-
-    def _owner(self) -> str:
-        return f"{self._replica.epoch} {self._replica.name}"
 
 
 async def register(link: Link, memory: Memory, name: str) -> RedisOwnership:

@@ -128,7 +128,10 @@ class MemoryStore:
 
 @dataclass
 class MemoryOwnership:
-    """One replica's leases. `mine`: whether the last look before a call says yes; `lease`: how long it lasts."""
+    """One replica's leases. `mine`: whether the last look before a call says yes; `lease`: how long it lasts.
+
+    `poor`: a replica that shall have one of our runs.
+    """
 
     store: MemoryStore
     mine: bool = True
@@ -137,6 +140,8 @@ class MemoryOwnership:
     ready: list[str] = field(default_factory=list)
     taken: list[str] = field(default_factory=list)
     released: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
+    poor: str = ""
 
     async def take(self, run_id: str) -> StoredRun | None:
         self._reach()
@@ -148,9 +153,16 @@ class MemoryOwnership:
         self.store.stored[run_id] = fresh
         return fresh
 
-    async def release(self, run_id: str) -> None:
+    async def release(self, run_id: str, heir: str = "") -> None:
         self._reach()
-        self.released.append(run_id)
+        self.released.append(f"{run_id} to {heir}" if heir else run_id)
+
+    async def pass_by(self, run_id: str) -> None:
+        self._reach()
+        self.passed.append(run_id)
+
+    def heir(self) -> str:
+        return self.poor
 
     def holds(self, margin_seconds: float) -> bool:
         return self.lease > margin_seconds

@@ -1,32 +1,37 @@
--- What there is to do: our runs that are due, runs that our predecessor of the same name left, runs that nobody alive owns.
+-- What there is to do: our runs that are due, runs that our predecessor of the same name left, runs that nobody alive owns;
+-- and how many runs each other replica has. Changes nothing.
 -- KEYS active, due, owners, replicas, epochs
 -- ARGV name, epoch
-local now = now_ms()
+local now = text(now_ms())
 local me, name = ARGV[2] .. ' ' .. ARGV[1], ARGV[1]
-local owners, verdict = {}, {}
+local living = {} -- owner -> number of its runs
+for _, replica in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. now, '+inf')) do
+  local epoch = redis.call('HGET', KEYS[5], replica)
+  if epoch then living[epoch .. ' ' .. replica] = 0 end
+end
+living[me] = 0
+local owners = {}
 local flat = redis.call('HGETALL', KEYS[3])
 for i = 1, #flat, 2 do owners[flat[i]] = flat[i + 1] end
 
-local function free(owner)
-  if not owner then return true end
-  if verdict[owner] == nil then verdict[owner] = not alive(KEYS[4], KEYS[5], owner, now) end
-  return verdict[owner]
-end
-
-local active = redis.call('SMEMBERS', KEYS[1])
-local mine, due, left, loose, seen = 0, {}, {}, {}, {}
+local due, left, loose, seen = {}, {}, {}, {}
 local function sort_in(run)
-  if seen[run] then return end
-  seen[run] = true
   local owner = owners[run]
-  if owner == me or not free(owner) then return end
+  if seen[run] or (owner and living[owner]) then return end
+  seen[run] = true
   if owner and string.match(owner, '^%d+ (.*)$') == name then left[#left + 1] = run else loose[#loose + 1] = run end
 end
-for _, run in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', text(now))) do
+for _, run in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
   if owners[run] == me then due[#due + 1] = run else sort_in(run) end
 end
+local active = redis.call('SMEMBERS', KEYS[1])
 for _, run in ipairs(active) do
-  if owners[run] == me then mine = mine + 1 end
+  local owner = owners[run]
+  if owner and living[owner] then living[owner] = living[owner] + 1 end
   sort_in(run)
 end
-return {mine, #active, redis.call('ZCOUNT', KEYS[4], '(' .. text(now), '+inf'), due, left, loose}
+local others = {}
+for owner, runs in pairs(living) do
+  if owner ~= me then others[#others + 1] = {owner, runs} end
+end
+return {living[me], #active, others, due, left, loose}
