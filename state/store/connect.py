@@ -148,5 +148,6 @@ def _cluster(plan: Plan, seconds: float, connections: int) -> RedisCluster:
         startup_nodes=[ClusterNode(host, port) for host, port in plan.address.hosts],
         max_connections=connections,
         ssl=plan.address.tls,
+        reinitialize_steps=0,  # else every fifth MOVED closes the connections of all calls that are under way
         **settings,
     )

@@ -13,13 +13,13 @@ from secrets import randbelow
 from typing import Any, TypeVar
 
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError
 
 from state.errors import GpuMigrateError, PermanentError
 from state.store.connect import Client, Clients, direct
 from state.store.lanes import Call, Lanes
 from state.store.script import every_script, script
-from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate
+from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate, troubles
 
 T = TypeVar("T")
 READ_SECONDS = 2.0
@@ -45,6 +45,7 @@ class Link:
         self._lanes = Lanes(clients.store)
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._flying: set[asyncio.Task[Any]] = set()
+        self._troubles = troubles(clients.store)
 
     async def call(
         self,
@@ -72,7 +73,7 @@ class Link:
         try:
             async with asyncio.timeout(seconds + 2):
                 return await work(self._clients.watch)
-        except (RedisError, OSError, TimeoutError) as exc:
+        except self._troubles as exc:
             raise translate(exc) from exc
 
     async def load_scripts(self) -> None:
@@ -97,7 +98,7 @@ class Link:
             try:
                 async with asyncio.timeout_at(min(deadline, now() + TRY_SECONDS)):
                     return await attempt()
-            except (RedisError, OSError, TimeoutError) as exc:
+            except self._troubles as exc:
                 if trouble is None or type(exc) is not TimeoutError:  # our deadline says less than what went before
                     trouble = translate(exc)
                 hopeless = isinstance(trouble, PermanentError) or lacks_rights(exc)
@@ -116,6 +117,7 @@ class Link:
         """A script and WAIT on one connection: WAIT counts from that connection's own last write."""
         store = self._clients.store
         if isinstance(store, RedisCluster):
+            await store.exists(str(wanted.sent[0]))  # follows what moved, which a single connection does not
             node = store.get_node_from_key(str(wanted.sent[0])) or store.get_default_node()
             async with direct(self._clients.plan, str(node.host), int(node.port)) as one:
                 return await _pair(one, wanted, barrier)

@@ -2,17 +2,23 @@
 
 from datetime import timedelta
 
+from redis.asyncio import RedisCluster
 from redis.exceptions import (
     AskError,
     AuthenticationError,
     AuthorizationError,
     BusyLoadingError,
+    ClusterDownError,
+    ClusterError,
     ExternalAuthProviderError,
+    MasterDownError,
     NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisClusterException,
     RedisError,
     ResponseError,
+    TryAgainError,
 )
 from redis.exceptions import (
     ConnectionError as RedisConnectionError,
@@ -21,24 +27,34 @@ from redis.exceptions import (
 from state.errors import GpuMigrateError, PermanentError, TransientError
 from state.reasons import Code, reason
 
-_WORDS_FOR_NOW = (
-    "MISCONF",
-    "NOREPLICAS",
-    "LOADING",
-    "MASTERDOWN",
-    "CLUSTERDOWN",
-    "TRYAGAIN",
-    "BUSY",
-    "READONLY",
-    "OOM",
-)
+_FOR_NOW = {  # redis-py takes the first word off these
+    OutOfMemoryError: "OOM",
+    ReadOnlyError: "READONLY",
+    BusyLoadingError: "LOADING",
+    TryAgainError: "TRYAGAIN",
+    ClusterDownError: "CLUSTERDOWN",
+    MasterDownError: "MASTERDOWN",
+    ClusterError: "TRYAGAIN",  # sent from node to node in vain
+    RedisClusterException: "CLUSTERDOWN",  # some slots have no node
+}
+_WORDS_FOR_NOW = ("MISCONF", "NOREPLICAS", "BUSY")
 _WORDS_OF_RIGHTS = ("NOAUTH", "WRONGPASS", "NOPERM")
-_REFUSED = (BusyLoadingError, OutOfMemoryError, ReadOnlyError)
+_NO_ROOM = "max number of clients reached"  # redis-py makes a ConnectionError of it
 _RIGHTS = (AuthenticationError, AuthorizationError, NoPermissionError, ExternalAuthProviderError)
 
 
 class BarrierShort(RedisError):  # noqa: N818 (a count, not a failure of the server)
     """Fewer replicas than wanted hold the write."""
+
+
+def troubles(client: object) -> tuple[type[Exception], ...]:
+    """What a call may raise that is the store's trouble and none of ours.
+
+    A cluster's client has errors beside redis-py's tree, and when it reads the layout anew it closes connections under
+    their users, which then find None.
+    """
+    plain = (RedisError, OSError, TimeoutError)
+    return (*plain, RedisClusterException, AttributeError) if isinstance(client, RedisCluster) else plain
 
 
 def translate(exc: Exception) -> GpuMigrateError:
@@ -48,23 +64,28 @@ def translate(exc: Exception) -> GpuMigrateError:
     since passwords are rotated under us). Permanent: the server does not understand us.
     """
     text = str(exc)
-    word = text.split(" ", 1)[0]
     if isinstance(exc, BarrierShort):
         return TransientError(reason(Code.STORE_REFUSED, detail=text))
     if lacks_rights(exc):
         return TransientError(reason(Code.STORE_REFUSED, detail="rights"), timedelta(seconds=30))
-    if isinstance(exc, _REFUSED) or (isinstance(exc, ResponseError) and word in _WORDS_FOR_NOW):
-        return TransientError(reason(Code.STORE_REFUSED, detail=_name(exc, word)))
+    inner = _inside(exc)
+    if isinstance(inner, RedisError | RedisClusterException):
+        return translate(inner)
+    word = _for_now(exc)
+    if word:
+        return TransientError(reason(Code.STORE_REFUSED, detail=word))
     if isinstance(exc, ResponseError) and not isinstance(exc, AskError):  # MOVED is one: the next try knows better
         return PermanentError(reason(Code.STORE_REFUSED, detail=text[:200]))
-    return TransientError(reason(Code.STORE_UNREACHABLE, detail=_name(exc, word)))
+    return TransientError(reason(Code.STORE_UNREACHABLE, detail=type(exc).__name__))
 
 
 def lacks_rights(exc: BaseException) -> bool:
     """Wrong password or missing right: asking again at once would fail alike. redis-py wraps it while connecting."""
     word = str(exc).split(" ", 1)[0]
-    found = isinstance(exc, _RIGHTS) or word in _WORDS_OF_RIGHTS
-    return found or (exc.__cause__ is not None and lacks_rights(exc.__cause__))
+    if isinstance(exc, _RIGHTS) or word in _WORDS_OF_RIGHTS:
+        return True
+    inner = _inside(exc)
+    return inner is not None and lacks_rights(inner)
 
 
 def drops_connections(exc: Exception) -> bool:
@@ -72,6 +93,17 @@ def drops_connections(exc: Exception) -> bool:
     return isinstance(exc, RedisConnectionError | ReadOnlyError | OSError)
 
 
-def _name(exc: Exception, word: str) -> str:
-    known: dict[type, str] = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY", BusyLoadingError: "LOADING"}
-    return known.get(type(exc), word if word in _WORDS_FOR_NOW else type(exc).__name__)
+def _inside(exc: BaseException) -> BaseException | None:
+    """What redis-py wrapped: an answer while connecting, or why no node of a cluster could be asked."""
+    return exc.__cause__ or (exc.__context__ if isinstance(exc, RedisClusterException) else None)
+
+
+def _for_now(exc: Exception) -> str:
+    """The word for what passes by itself or by somebody's hand, "" when it is something else."""
+    text = str(exc)
+    if _NO_ROOM in text:
+        return _NO_ROOM
+    word = text.split(" ", 1)[0]
+    if isinstance(exc, ResponseError) and word in (*_WORDS_FOR_NOW, *_FOR_NOW.values()):
+        return word
+    return _FOR_NOW.get(type(exc), "")

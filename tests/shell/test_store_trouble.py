@@ -22,8 +22,13 @@ from state.store.trouble import BarrierShort, drops_connections, lacks_rights, t
         (MasterNotFoundError("No master found for 'main'"), TransientError, "unreachable MasterNotFoundError"),
         (theirs.MaxConnectionsError("Too many connections"), TransientError, "unreachable MaxConnectionsError"),
         (theirs.MovedError("1 10.0.0.1:6379"), TransientError, "unreachable MovedError"),
+        (theirs.ClusterDownError("The cluster is down"), TransientError, "refused CLUSTERDOWN"),
         (theirs.ClusterDownError("CLUSTERDOWN Hash slot not served"), TransientError, "refused CLUSTERDOWN"),
-        (theirs.TryAgainError("TRYAGAIN"), TransientError, "refused TRYAGAIN"),
+        (theirs.MasterDownError("Link with MASTER is down"), TransientError, "refused MASTERDOWN"),
+        (theirs.TryAgainError("Multiple keys request during rehashing"), TransientError, "refused TRYAGAIN"),
+        (theirs.ClusterError("TTL exhausted."), TransientError, "refused TRYAGAIN"),
+        (theirs.RedisClusterException("All slots are not covered"), TransientError, "refused CLUSTERDOWN"),
+        (theirs.ConnectionError("max number of clients reached"), TransientError, "refused max number of clients"),
         (theirs.BusyLoadingError("Redis is loading the dataset in memory"), TransientError, "refused LOADING"),
         (theirs.ReadOnlyError("You can't write against a read only replica."), TransientError, "refused READONLY"),
         (theirs.OutOfMemoryError("command not allowed"), TransientError, "refused OOM"),
@@ -58,6 +63,42 @@ def test_given_a_refused_password_inside_a_connection_error_when_asked_then_righ
     assert lacks_rights(outer)
     assert translate(outer).reason.text("detail") == "rights"
     assert not lacks_rights(theirs.ConnectionError("reset"))
+
+
+def test_given_an_answer_while_connecting_when_translated_then_the_answer_counts() -> None:
+    outer = theirs.ConnectionError("Valkey is loading the dataset in memory")
+    outer.__cause__ = theirs.BusyLoadingError("Valkey is loading the dataset in memory")
+
+    assert str(translate(outer).reason) == "store-refused[detail=LOADING]"
+
+
+def test_given_a_connection_that_broke_when_translated_then_the_system_is_not_quoted() -> None:
+    outer = theirs.ConnectionError("Error 104 while writing to socket")
+    outer.__cause__ = OSError(104, "reset by 10.0.0.1")
+
+    assert str(translate(outer).reason) == "store-unreachable[detail=ConnectionError]"
+
+
+@pytest.mark.parametrize(
+    ("why", "kind", "said"),
+    [
+        (theirs.ConnectionError("Error 111"), TransientError, "store-unreachable[detail=ConnectionError]"),
+        (theirs.BusyLoadingError("Redis is loading"), TransientError, "store-refused[detail=LOADING]"),
+        (theirs.NoPermissionError("no permissions"), TransientError, "store-refused[detail=rights]"),
+        (theirs.ResponseError("ERR cluster off"), PermanentError, "store-refused[detail=ERR cluster off]"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_given_a_cluster_of_which_no_node_answers_when_translated_then_the_reason_of_the_last_one_counts(
+    why: Exception, kind: type[GpuMigrateError], said: str
+) -> None:
+    outer = theirs.RedisClusterException("Redis Cluster cannot be connected")
+    outer.__context__ = why
+
+    found = translate(outer)
+
+    assert type(found) is kind
+    assert str(found.reason) == said
 
 
 def test_given_an_error_when_asked_whether_idle_connections_are_worth_keeping_then_only_a_refusal_lets_them_live() -> (
