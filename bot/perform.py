@@ -67,7 +67,7 @@ async def give(hands: Hands, stored: StoredRun, intent: Intent) -> Ordered:
     withheld = await _withheld(hands, stored, intent.order, intent)
     if withheld is not None:
         return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, withheld)
-    if isinstance(intent.order, ONCE) and (foreign := await _claimed(hands, stored)) is not None:
+    if isinstance(intent.order, ONCE) and (foreign := await _claimed(hands, stored, intent.order)) is not None:
         return Ordered(hands.clock.now(), intent.op, OutcomeKind.WITHHELD, foreign)
     await hands.points.reach(Place.MARKED, natural_key(intent.order))
     if not await hands.ownership.still_owns(stored):
@@ -80,16 +80,19 @@ async def give(hands: Hands, stored: StoredRun, intent: Intent) -> Ordered:
     return Ordered(hands.clock.now(), intent.op, kind, why, detail)
 
 
-async def _claimed(hands: Hands, stored: StoredRun) -> Reason | None:
-    """Leave our mark in the cluster before a call that cannot be taken back; why not, when somebody else's is there."""
+async def _claimed(hands: Hands, stored: StoredRun, order: Order) -> Reason | None:
+    """Leave our marks in the cluster before a call that cannot be taken back; why not, when somebody else's is there.
+
+    The API server decides between two bots: each write names the revision that was read.
+    """
     facts = marks.facts(stored.run, stored.fence, hands.instance, hands.clock.now())
     try:
         there = await hands.kubernetes.claim(facts, hands.instance)
+        if isinstance(order, ReplaceWorker) and not marks.is_strange(there, stored.run.id):
+            there = await hands.kubernetes.claim_worker(order.worker_id, facts) or there
     except GpuMigrateError as error:
         return error.reason
-    if there.get(marks.RUN) == stored.run.id:
-        return None
-    return reason(Code.OTHER_RUN_IN_CLUSTER, run=there.get(marks.RUN, ""), instance=there.get(marks.INSTANCE, ""))
+    return marks.stranger(there) if marks.is_strange(there, stored.run.id) else None
 
 
 async def _outcome(hands: Hands, order: Order) -> tuple[OutcomeKind, Reason | None, str]:

@@ -99,8 +99,12 @@ class Kubernetes(Protocol):
         """Write the mark of a run into the cluster; the mark that stands afterwards: ours, or a fresh stranger's."""
         ...
 
+    async def claim_worker(self, worker_id: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+        """Write the mark onto a worker's node too; the mark that stands there afterwards, empty without a node."""
+        ...
+
     async def unclaim(self, run_id: str) -> None:
-        """Take a run's mark away."""
+        """Take a run's marks away."""
         ...
 
     async def watch(self, changed: Callable[[], None]) -> None:

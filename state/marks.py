@@ -1,10 +1,12 @@
-"""The mark of a run in the cluster itself: what survives the loss of the journal, and what a second bot sees.
+"""The marks of a run in the cluster itself: what survives the loss of the journal, and what a second bot sees.
 
-A mark names run, instance, fence and the newest operation. It is renewed while its run is kept, and says for how long
-it is good (policy, `stale`); one that nobody has renewed for that long belongs to a bot that is gone or has lost its
-journal, and a new run may go on from what it left (B085).
+A mark names run, instance, fence and the newest operation. One stands in a Lease: it is renewed while its run is kept.
+Another is written onto the node of each worker right before its replacement is ordered, and goes with the node. Both say
+for how long they are good (policy, `stale`); one that nobody has renewed for that long belongs to a bot that is gone or
+has lost its journal, and a new run may go on from what it left (B085).
 """
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from state.reasons import Code, Reason, reason
@@ -34,10 +36,9 @@ def op_id(run: Run) -> str:
 
 
 def ops_of(run: Run, snapshot: Snapshot) -> int:
-    """How many operations the mark knows of this run; 0 when it is another's, or cannot be read."""
-    mark = snapshot.kubernetes.marker
-    number = mark.get(OP, "").removeprefix(f"{run.id}:op")
-    return int(number) if mark.get(RUN) == run.id and number.isascii() and number.isdigit() else 0
+    """How many operations the marks know of this run; 0 when they are another's, or cannot be read."""
+    numbers = [m.get(OP, "").removeprefix(f"{run.id}:op") for m in _marks(snapshot) if m.get(RUN) == run.id]
+    return max((int(number) for number in numbers if number.isascii() and number.isdigit()), default=0)
 
 
 def good_for(seconds: str) -> timedelta:
@@ -45,19 +46,34 @@ def good_for(seconds: str) -> timedelta:
     return timedelta(seconds=int(seconds)) if seconds.isascii() and seconds.isdigit() and seconds else STALE_AFTER
 
 
-def foreign_mark(run: Run, snapshot: Snapshot) -> Reason | None:
-    """Another run's mark in the cluster; None when there is none, or it is ours."""
-    mark = snapshot.kubernetes.marker
-    other = mark.get(RUN, "")
-    if other in ("", run.id):
-        return None
-    return reason(Code.OTHER_RUN_IN_CLUSTER, run=other, instance=mark.get(INSTANCE, ""))
+def foreign_mark(run: Run, snapshot: Snapshot, *, fresh: bool) -> Reason | None:
+    """Another run's mark that is still good (`fresh`), or one that nobody renewed; None when there is none such."""
+    for mark in _marks(snapshot):
+        if is_strange(mark, run.id) and is_fresh(mark, snapshot.at) is fresh:
+            return stranger(mark)
+    return None
 
 
-def is_fresh(snapshot: Snapshot) -> bool:
-    """Whether somebody has renewed the mark lately; one without a readable time counts as old."""
+def stranger(mark: Mapping[str, str]) -> Reason:
+    """Whose mark it is."""
+    return reason(Code.OTHER_RUN_IN_CLUSTER, run=mark.get(RUN, ""), instance=mark.get(INSTANCE, ""))
+
+
+def is_strange(mark: Mapping[str, str], run_id: str) -> bool:
+    """Whether it names another run."""
+    return mark.get(RUN, "") not in ("", run_id)
+
+
+def is_fresh(mark: Mapping[str, str], at: datetime) -> bool:
+    """Whether somebody has renewed it lately; one without a readable time counts as old."""
     try:
-        renewed = datetime.fromisoformat(snapshot.kubernetes.marker.get(RENEWED, ""))
+        renewed = datetime.fromisoformat(mark.get(RENEWED, ""))
     except ValueError:
         return False
-    return renewed.tzinfo is not None and snapshot.at - renewed < good_for(snapshot.kubernetes.marker.get(SECONDS, ""))
+    return renewed.tzinfo is not None and at - renewed < good_for(mark.get(SECONDS, ""))
+
+
+def _marks(snapshot: Snapshot) -> Iterator[Mapping[str, str]]:
+    """The Lease's first: it is the one that is renewed."""
+    yield snapshot.kubernetes.marker
+    yield from (node.annotations for node in snapshot.kubernetes.nodes)

@@ -7,11 +7,10 @@ only `prepare` is possible. Half-done migrations are found by looking: what is a
 """
 
 from dataclasses import replace
-from typing import Final
 
 from state import preflight
 from state.gpu_workers import advertised, expected_gpus, gpu_workers, old_gpu_workers
-from state.marks import foreign_mark, is_fresh
+from state.marks import foreign_mark
 from state.opt_out import OPERANDS
 from state.reasons import Code, Reason, reason
 from state.run import (
@@ -26,11 +25,8 @@ from state.run import (
 )
 from state.shortfall import of_plan
 from state.snapshot import Snapshot, Worker
+from state.steps.temporary import is_temporary, left_over
 from state.versions import KubeVersion, runs_minor
-
-GUIDES_POOL: Final = "temp-gpu-pool"
-OUR_POOLS: Final = "temp-gpu-r-"
-"""Temporary pools are known by name: the guide's own, and those of earlier runs. Others are somebody's to keep."""
 
 
 def plan(run: Run, snapshot: Snapshot) -> Run:
@@ -43,7 +39,7 @@ def plan(run: Run, snapshot: Snapshot) -> Run:
         cluster_name=snapshot.iks.cluster_name,
         target_version=target,
         baseline=baseline(snapshot),
-        temporary_pool=_left_over_pool(snapshot) or run.temporary_pool,
+        temporary_pool=_left_over_pool(snapshot),
         blockers=_blockers(run, snapshot, target),
         warnings=preflight.warnings(snapshot, policy) + _half_done(run, snapshot),
     )
@@ -68,7 +64,7 @@ def _ended(end_of_service: str, snapshot: Snapshot) -> bool:
 
 def baseline(snapshot: Snapshot) -> Baseline:
     """Fix who and what belongs to the run (B018)."""
-    members = tuple(_member(snapshot, w) for w in gpu_workers(snapshot) if not _temporary(w.pool_name))
+    members = tuple(_member(snapshot, w) for w in gpu_workers(snapshot) if not is_temporary(w.pool_name))
     pools = {m.pool_id for m in members}
     ids = {w.id for w in gpu_workers(snapshot)}
     return Baseline(
@@ -85,10 +81,6 @@ def baseline(snapshot: Snapshot) -> Baseline:
         others=tuple(w.id for w in snapshot.iks.workers if w.id not in ids and w.state != "deleted"),
         master_version=snapshot.iks.master.version,
     )
-
-
-def _temporary(pool_name: str) -> bool:
-    return pool_name == GUIDES_POOL or pool_name.startswith(OUR_POOLS)
 
 
 def _member(snapshot: Snapshot, worker: Worker) -> GpuWorker:
@@ -109,14 +101,14 @@ def _member(snapshot: Snapshot, worker: Worker) -> GpuWorker:
 
 def _left_over_pool(snapshot: Snapshot) -> TemporaryPool | None:
     """A temporary pool that an earlier, lost migration made."""
-    pools = [p for p in snapshot.iks.pools if _temporary(p.name) and p.state not in ("deleted", "deleting")]
+    pools = left_over(snapshot)
     return TemporaryPool(pools[0].name, pools[0].id) if pools else None
 
 
 def _blockers(run: Run, snapshot: Snapshot, target: str) -> tuple[Reason, ...]:
     found = list(preflight.blockers(snapshot, run.policy))
-    mark = foreign_mark(run, snapshot)
-    if mark is not None and is_fresh(snapshot):
+    mark = foreign_mark(run, snapshot, fresh=True)
+    if mark is not None:
         found.append(mark)
     if not target and run.goal is Goal.MIGRATE and not runs_minor(snapshot.iks.master.version, run.policy.target_minor):
         found.append(reason(Code.NO_TARGET_YET, minor=run.policy.target_minor))
@@ -128,13 +120,13 @@ def _blockers(run: Run, snapshot: Snapshot, target: str) -> tuple[Reason, ...]:
 def _half_done(run: Run, snapshot: Snapshot) -> tuple[Reason, ...]:
     """Traces of a migration that somebody began (B085): the plan goes on from there."""
     target_minor = run.policy.target_minor
-    mark = foreign_mark(run, snapshot)
-    found: list[str] = [] if mark is None or is_fresh(snapshot) else [f"mark of run {mark.text('run')}"]
+    mark = foreign_mark(run, snapshot, fresh=False)
+    found: list[str] = [] if mark is None else [f"mark of run {mark.text('run')}"]
     if runs_minor(snapshot.iks.master.version, target_minor):
         found.append(f"control plane {snapshot.iks.master.version}")
     workers = gpu_workers(snapshot)
     found += [f"{w.id} {w.version}" for w in workers if runs_minor(w.version, target_minor)]
-    found += [p.name for p in snapshot.iks.pools if _temporary(p.name)]
+    found += [p.name for p in snapshot.iks.pools if is_temporary(p.name)]
     nodes = (snapshot.node_of(w.id) for w in old_gpu_workers(snapshot, target_minor))
     found += [f"{n.name} {OPERANDS}=false" for n in nodes if n is not None and n.labels.get(OPERANDS) == "false"]
     return (reason(Code.HALF_DONE, what=tuple(found)),) if found else ()
@@ -151,7 +143,7 @@ def _steps(run: Run, snapshot: Snapshot) -> tuple[StepRun, ...]:
 
 
 def _worker_steps(run: Run, snapshot: Snapshot) -> list[StepRun]:
-    old = [w for w in old_gpu_workers(snapshot, run.policy.target_minor) if not _temporary(w.pool_name)]
+    old = [w for w in old_gpu_workers(snapshot, run.policy.target_minor) if not is_temporary(w.pool_name)]
     alone = len(gpu_workers(snapshot)) == 1
     temporary = run.temporary_pool is not None or (alone and bool(old))
     steps: list[StepRun] = []

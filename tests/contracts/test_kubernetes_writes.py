@@ -100,15 +100,6 @@ async def test_given_a_node_when_cordoned_twice_and_uncordoned_then_each_is_writ
     assert len(ours(world)) == 2
 
 
-async def test_given_a_node_when_annotated_then_only_our_annotations_are_seen(world: Pretend) -> None:
-    await world.admin.patch(
-        "/api/v1/nodes/n", {"metadata": {"annotations": {"other/x": "1"}}}, "application/merge-patch+json"
-    )
-    await world.ours.annotate("n", await uid(world), {"gpu-migrate/run": "r-1"})
-
-    assert (await world.ours.look(fresh=True)).nodes[0].annotations == {"gpu-migrate/run": "r-1"}
-
-
 async def test_given_a_pod_when_evicted_then_it_is_deleted_and_a_second_time_is_fine(world: Pretend) -> None:
     await world.put(PODS, pod("p"))
     order = EvictPod("default", "p", await uid(world, f"{PODS}/p"), "n")

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from state import marks
 from state.braking import failures, told_reason, why
 from state.events import Approved, Braked, Observed, Ordered, OutcomeKind, ResumeRequested, Rewound, TurnedAway
@@ -124,11 +126,14 @@ def test_given_an_older_journal_when_noticed_then_the_run_pauses_and_says_so() -
     assert Code.STORE_REWOUND in codes(drive)
 
 
-def test_given_a_mark_of_a_later_operation_when_looking_then_the_run_pauses_once_and_counts_on() -> None:
+@pytest.mark.parametrize("place", ["lease", "node"])
+def test_given_a_mark_of_a_later_operation_when_looking_then_the_run_pauses_once_and_counts_on(place: str) -> None:
     drive = begun()
     mark = {f"{marks.PREFIX}{k}": v for k, v in marks.facts(replace(drive.run, ops=99), 3, "bot.1", START).items()}
-    kubernetes = replace(drive.model.snapshot.kubernetes, marker=mark)
-    drive.model.snapshot = replace(drive.model.snapshot, kubernetes=kubernetes)
+    kubernetes = drive.model.snapshot.kubernetes
+    nodes = tuple(replace(node, annotations=mark) for node in kubernetes.nodes)
+    marked = replace(kubernetes, marker=mark) if place == "lease" else replace(kubernetes, nodes=nodes)
+    drive.model.snapshot = replace(drive.model.snapshot, kubernetes=marked)
     ordered = len(drive.model.journal)
     drive.go(ticks=5)
 

@@ -190,6 +190,20 @@ def test_given_a_mark_that_somebody_renews_then_it_forbids_a_second_run() -> Non
     assert Code.HALF_DONE not in [r.code for r in planned.warnings]
 
 
+def test_given_a_fresh_mark_on_a_node_then_it_forbids_a_second_run_though_the_lease_is_gone() -> None:
+    fresh = {**MARK, marks.RENEWED: (START - timedelta(seconds=30)).isoformat()}
+    planned = plan(run(), change_node(two_workers(), "w2", annotations=fresh))
+
+    assert planned.blockers == (reason(Code.OTHER_RUN_IN_CLUSTER, run="r-0", instance="i-0"),)
+
+
+def test_given_an_old_mark_on_a_node_then_the_plan_goes_on_from_there() -> None:
+    planned = plan(run(), change_node(two_workers(), "w2", annotations=MARK))
+
+    assert planned.blockers == ()
+    assert reason(Code.HALF_DONE, what=("mark of run r-0",)) in planned.warnings
+
+
 def test_given_our_own_mark_then_it_is_no_trace() -> None:
     planned = plan(run(), kubernetes(two_workers(), marker={marks.RUN: "r-1"}))
 

@@ -28,7 +28,7 @@ class Call:
 
 
 def changes(journal: Iterable[Row], cluster: str = "") -> list[Call]:
-    """All changes made by the bot's identity, oldest first; refused ones and the mark are left out."""
+    """All changes made by the bot's identity, oldest first; refused ones and the marks are left out."""
     return [
         Call(row["seq"], _verb(row), row["target"])
         for row in journal
@@ -39,7 +39,20 @@ def changes(journal: Iterable[Row], cluster: str = "") -> list[Call]:
 def _by_the_bot(row: Row) -> bool:
     if row["system"] == "iks":
         return str(row["actor"]).startswith("ServiceId-") and row["verb"] in ORDERS
-    return row["system"] == "kubernetes" and str(row["actor"]).startswith("IAM#") and row["target"] != MARK
+    return row["system"] == "kubernetes" and str(row["actor"]).startswith("IAM#") and not _is_mark(row)
+
+
+def _is_mark(row: Row) -> bool:
+    return row["target"] == MARK or bool(mark_of(row))
+
+
+def mark_of(row: Row) -> dict[str, str]:
+    """The mark that a patch wrote onto a node; empty for everything else."""
+    body = row["request"].get("body")
+    if row["verb"] != "patch nodes" or not isinstance(body, dict):
+        return {}
+    notes: dict[str, str] = body.get("metadata", {}).get("annotations", {})
+    return notes if all(name.startswith("gpu-migrate/") for name in notes) else {}
 
 
 def _verb(row: Row) -> str:

@@ -1,6 +1,6 @@
 """Both worked examples from `/gpu-migrate start` to the closing report, judged by the world's journal alone."""
 
-from tests.flows.oracle import LABELS, away_at_once, changes, only, targets, twice
+from tests.flows.oracle import LABELS, away_at_once, changes, mark_of, only, targets, twice
 from tests.flows.recording import Record
 
 FIRST = "test-d8397vk20kb65iocenn0-btspstggput-default-000001e4"
@@ -67,6 +67,16 @@ def test_given_two_workers_when_played_then_each_is_replaced_and_closed_before_a
     assert targets(calls, "cordon") == ["10.240.0.64", "10.240.0.66"]
     assert burned[0] < replaced[0].seq < burned[1] < replaced[1].seq
     assert targets(calls, "createWorkerPool", "removeWorkerPool", "uncordon", "unlabel") == []
+
+
+def test_given_two_workers_when_replaced_then_each_node_carried_the_mark_of_its_order_before(example_2: Record) -> None:
+    rows = [row for row in example_2["journal"] if row["verb"] == "replaceWorker" or mark_of(row)]
+    marked = [row for row in rows if mark_of(row)]
+
+    assert [row["verb"] for row in rows] == ["patch nodes", "replaceWorker"] * 2
+    assert [row["target"] for row in marked] == ["10.240.0.64", "10.240.0.66"]
+    assert {mark_of(row)["gpu-migrate/run"] for row in marked} == {example_2["run"]}
+    assert all(mark_of(row)["gpu-migrate/fence"] and mark_of(row)["gpu-migrate/op"] for row in marked)
 
 
 def test_given_two_workers_when_replaced_then_the_order_says_update(example_2: Record) -> None:

@@ -60,6 +60,7 @@ class World:
         self.limit = Limit()
         self.refused: tuple[type, ...] = ()
         self.mark: dict[str, str] = {}
+        self.marked: dict[str, dict[str, str]] = {}
         self.looks = 0
         self._hidden: list[tuple[int, Order]] = []
 
@@ -159,15 +160,23 @@ class WorldKubernetes:
 
     async def claim(self, facts: Mapping[str, str], holder: str) -> Mapping[str, str]:
         world = self._world
-        there = replace(world.model.snapshot, kubernetes=await self.look())
-        if world.mark.get(marks.RUN, facts["run"]) != facts["run"] and marks.is_fresh(there):
+        if marks.is_strange(world.mark, facts["run"]) and marks.is_fresh(world.mark, world.now()):
             return world.mark
         world.mark = {f"{marks.PREFIX}{name}": value for name, value in facts.items()}
         return world.mark
 
+    async def claim_worker(self, worker_id: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+        world = self._world
+        mark = world.marked.get(worker_id, {})
+        if not (marks.is_strange(mark, facts["run"]) and marks.is_fresh(mark, world.now())):
+            mark = world.marked[worker_id] = {f"{marks.PREFIX}{name}": value for name, value in facts.items()}
+        return mark
+
     async def unclaim(self, run_id: str) -> None:
-        if self._world.mark.get(marks.RUN) == run_id:
-            self._world.mark = {}
+        world = self._world
+        world.marked = {worker: mark for worker, mark in world.marked.items() if mark.get(marks.RUN) != run_id}
+        if world.mark.get(marks.RUN) == run_id:
+            world.mark = {}
 
     async def watch(self, changed: Callable[[], None]) -> None:
         while True:

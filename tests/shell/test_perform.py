@@ -10,6 +10,7 @@ from bot import perform
 from bot.perform import NotOurs, give
 from bot.points import Place, Points
 from bot.ports import StoredRun
+from state import marks
 from state.errors import GpuMigrateError, OutcomeUnknown, PermanentError, TransientError
 from state.events import Ordered, OutcomeKind
 from state.journal import Brake
@@ -175,6 +176,26 @@ async def test_given_a_fresh_mark_of_another_run_when_a_once_only_call_is_due_th
     assert outcome.kind is OutcomeKind.WITHHELD
     assert outcome.reason == reason(Code.OTHER_RUN_IN_CLUSTER, run="r-other", instance="other.1")
     assert recorder.calls == []
+
+
+async def test_given_a_fresh_mark_of_another_run_on_the_node_when_a_replacement_is_due_then_it_is_withheld() -> None:
+    made, recorder = stage()
+    theirs = {marks.RUN: "r-other", marks.INSTANCE: "other.1", marks.RENEWED: START.isoformat()}
+    made.world.marked[REPLACE.worker_id] = theirs
+    outcome = await ordered(made, REPLACE)
+
+    assert outcome.kind is OutcomeKind.WITHHELD
+    assert outcome.reason == reason(Code.OTHER_RUN_IN_CLUSTER, run="r-other", instance="other.1")
+    assert recorder.calls == []
+    assert made.world.marked[REPLACE.worker_id] == theirs
+
+
+async def test_given_a_replacement_when_called_then_the_node_carries_our_mark() -> None:
+    made, recorder = stage()
+    await ordered(made, REPLACE)
+
+    assert len(recorder.calls) == 1
+    assert marks.RUN in made.world.marked[REPLACE.worker_id]
 
 
 class Unreachable(Kubernetes):

@@ -14,12 +14,14 @@ from bot.adapters.kubernetes.connection import Connection
 from bot.adapters.kubernetes.evictions import Evictions
 from bot.adapters.kubernetes.look import Looker
 from bot.adapters.kubernetes.marker import Marker, Markers
-from bot.adapters.kubernetes.node_writes import NodeWrites, Wanted
+from bot.adapters.kubernetes.node_marks import NodeMarks
+from bot.adapters.kubernetes.node_writes import NodeWrites
 from bot.adapters.kubernetes.pace import Pace
 from bot.adapters.kubernetes.pods import SeenPod
 from bot.adapters.kubernetes.reads import Watched
 from bot.adapters.kubernetes.reflector import Reflector, Shared, Tally
 from bot.adapters.kubernetes.settings import Settings
+from state.marks import RUN
 from state.orders import CordonNode, EvictPod, LabelNode, UncordonNode
 from state.reasons import Reason
 from state.snapshot import KubernetesView, Node
@@ -63,10 +65,6 @@ class KubernetesCluster:
     async def label(self, order: LabelNode) -> None:
         await self._written(self._node_writes.label(order.node, order.uid, order.labels))
 
-    async def annotate(self, node: str, uid: str, annotations: Wanted) -> None:
-        """Set (str) or remove (None) annotations of a node."""
-        await self._written(self._node_writes.annotate(node, uid, annotations))
-
     async def cordon(self, order: CordonNode) -> None:
         await self._written(self._node_writes.cordon(order.node, order.uid))
 
@@ -87,9 +85,16 @@ class KubernetesCluster:
         finally:
             self._looker.reads.shelf.drop("marker")
 
+    async def claim_worker(self, worker_id: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+        """Mark a worker's node as this run's; the mark that stands there afterwards."""
+        return await NodeMarks(self._connection, self._clock).claim(worker_id, facts)
+
     async def unclaim(self, run_id: str) -> None:
-        """Take this run's mark away."""
+        """Take this run's marks away."""
         try:
+            for node in self._nodes.values() if self._nodes is not None else ():
+                if node.annotations.get(RUN) == run_id:
+                    await NodeMarks(self._connection, self._clock).release(node.worker_id, run_id)
             await Claims(self._markers, self._clock).release(run_id)
         finally:
             self._looker.reads.shelf.drop("marker")

@@ -1,4 +1,4 @@
-"""Change a node: labels, annotations, cordon. Each write is a merge patch on exactly what was read.
+"""Change a node: labels, cordon. Each write is a merge patch on exactly what was read.
 
 A merge patch ignores a uid, so the node is read first, its uid compared, and its resourceVersion sent along: the server
 then refuses the patch (409) when anything changed in between, a new node of the same name included.
@@ -26,23 +26,17 @@ class NodeWrites:
 
     async def label(self, name: str, uid: str, labels: Wanted) -> None:
         """Set or remove labels in one patch; TransientError when they do not read back as written (B005, B075)."""
-        await self._set_strings(name, uid, "labels", labels)
 
-    async def annotate(self, name: str, uid: str, annotations: Wanted) -> None:
-        """Set or remove annotations, as `label` does."""
-        await self._set_strings(name, uid, "annotations", annotations)
+        def there(node: Json) -> str:
+            return _differing(strings(table(node, "metadata"), "labels"), labels)
+
+        await self._write(name, uid, {"metadata": {"labels": dict(labels)}}, there)
 
     async def cordon(self, name: str, uid: str) -> None:
         await self._write(name, uid, {"spec": {"unschedulable": True}}, _cordoned)
 
     async def uncordon(self, name: str, uid: str) -> None:
         await self._write(name, uid, {"spec": {"unschedulable": None}}, _schedulable)
-
-    async def _set_strings(self, name: str, uid: str, field: str, wanted: Wanted) -> None:
-        def there(node: Json) -> str:
-            return _differing(strings(table(node, "metadata"), field), wanted)
-
-        await self._write(name, uid, {"metadata": {field: dict(wanted)}}, there)
 
     async def _write(self, name: str, uid: str, patch: Json, missing: Callable[[Json], str]) -> None:
         """Patch until the server takes it. `missing` names what a node still lacks, "" when it is as wanted."""
