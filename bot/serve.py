@@ -87,6 +87,8 @@ async def _open(settings: Settings, points: Points, stack: AsyncExitStack) -> Bo
     adapters = await stack.enter_async_context(open_adapters(settings))
     store = await stack.enter_async_context(opened_store(settings))
     access, words = _access(settings), Words(settings.language)
+    for risk in (await store.durability()).risks:
+        log.warning("what Redis acknowledges may be lost", reason=str(risk), hint=words.sentence(risk))
     client = web_client(access, await stack.enter_async_context(open_session(access)))
     calls = Calls(Limiter(), access.call_seconds)
     who = await greet(client, calls)
