@@ -20,7 +20,7 @@ from handlers.who import not_operator, turned_away
 from state import braking
 from state.events import AbortRequested, PauseRequested, ResumeRequested, RetryRequested, TurnedAway
 from state.reasons import Code, Reason, reason
-from state.run import Goal, Run
+from state.run import Goal, Run, RunPhase
 
 Answer = Message | Reason
 Steering = type[PauseRequested | ResumeRequested | RetryRequested | AbortRequested]
@@ -127,9 +127,24 @@ def _steer(event: Steering) -> Callable[[Edge, Signal, Command], Awaitable[Answe
         if why := not_operator(run.policy, said.by.user):
             refused = TurnedAway(said.at, said.id, said.by, command.verb.value, why)
             return await turn_away(edge, run, refused)
-        return await edge.submit.submit(run.id, event(said.at, said.id, said.by))
+        outcome = await edge.submit.submit(run.id, event(said.at, said.id, said.by))
+        return await _under_brake(edge, run, event, outcome)
 
     return steer
+
+
+async def _under_brake(edge: Edge, run: Run, event: Steering, outcome: Reason) -> Reason:
+    """Who aborts or retries while all runs are stopped reads at once what happens now, and what waits."""
+    if event not in (AbortRequested, RetryRequested) or outcome.code is not Code.RECORDED:
+        return outcome
+    brake = await _brake(edge)
+    if brake is None or run.phase in (RunPhase.PLANNING, RunPhase.PLANNED):
+        return outcome
+    return (
+        reason(Code.ABORT_WAITS, brake, cluster=run.cluster)
+        if event is AbortRequested
+        else replace(outcome, cause=brake)
+    )
 
 
 async def _stop_all(edge: Edge, said: Signal, _command: Command) -> Answer:

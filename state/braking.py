@@ -13,7 +13,7 @@ from state.events import Braked
 from state.journal import Brake
 from state.news import tell
 from state.reasons import Code, Reason, reason
-from state.run import Note, Run, StepRun
+from state.run import Note, Run, StepKind, StepPhase, StepRun
 from state.stepping import with_step
 
 FAILURES = frozenset({Code.STEP_FAILED, Code.STEP_STUCK})
@@ -58,15 +58,26 @@ def braked(run: Run, event: Braked) -> Run:
     run = replace(run, brake=event.reason)
     if event.reason is not None:
         return tell(run, f"brake:{event.reason.text('at')}", event.at, event.reason)
-    steps = tuple(replace(s, note=None) if _by_brake(s) else s for s in run.steps)
+    steps = tuple(replace(s, note=None) if by_brake(s) else s for s in run.steps)
     what = reason(Code.BRAKE_LIFTED)
     return tell(replace(run, steps=steps), f"brake-lifted:{event.at.isoformat()}", event.at, what)
 
 
-def held(run: Run, step: StepRun) -> Run:
+def held(run: Run, step: StepRun, waits_for: Reason | None = None) -> Run:
     """Nothing begins while the run is paused; under the brake the step says that it is the brake."""
-    return run if run.brake is None else with_step(run, replace(step, note=run.brake))
+    if run.brake is None:
+        return run
+    note = run.brake
+    if step.kind is StepKind.UNDO and waits_for is not None:
+        note = reason(Code.UNDO_WAITS, run.brake, nodes=waits_for.facts.get("node", ""))
+    return with_step(run, replace(step, note=note))
 
 
-def _by_brake(step: StepRun) -> bool:
-    return step.note is not None and step.note.code is Code.BRAKE
+def by_brake(step: StepRun) -> bool:
+    """Whether a step waits for the brake and nothing else."""
+    return step.note is not None and step.note.code in (Code.BRAKE, Code.UNDO_WAITS)
+
+
+def waits_for_people(step: StepRun) -> bool:
+    """Whether a step is due and something has been found that forbids it."""
+    return step.phase is StepPhase.DUE and step.note is not None and not by_brake(step)

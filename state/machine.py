@@ -48,6 +48,7 @@ from state.reasons import Code, Reason, reason
 from state.run import Approval, Goal, Run, RunPhase, StepPhase
 from state.snapshot import Snapshot
 from state.stepping import with_step
+from state.steps.temporary import tell_left
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ def _ending(run: Run, snapshot: Snapshot) -> Run:
 
 def _finish(run: Run, snapshot: Snapshot) -> Run:
     at = snapshot.at
+    run = tell_left(run, snapshot, at)
     exporters = tuple(p.key for p in snapshot.kubernetes.pods if p.app == "nvidia-dcgm-exporter" and p.ready)
     dcgm = reason(Code.DCGM_FOUND, pods=exporters) if exporters else reason(Code.DCGM_MISSING)
     ending = reason(Code.MIGRATION_DONE, dcgm, cluster=run.cluster)

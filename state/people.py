@@ -8,6 +8,7 @@ from datetime import datetime
 
 from state.approval import find, may_operate, refusal
 from state.asking import with_approval, withdraw_all
+from state.braking import waits_for_people
 from state.clocks import patience
 from state.events import (
     AbortRequested,
@@ -26,6 +27,7 @@ from state.run import Approval, Decision, Goal, Pause, Run, RunPhase, StepKind, 
 from state.snapshot import Snapshot
 from state.stepping import step_of, with_step
 from state.steps.step import Scope
+from state.steps.temporary import tell_left
 from state.steps.undo import labelled_by_us
 
 Said = tuple[Run, Reason | None]
@@ -127,11 +129,15 @@ def turned_away(run: Run, _event: TurnedAway) -> Said:
 
 
 def abort(run: Run, event: AbortRequested) -> Said:
-    """No new order; the open one is watched to its outcome; then give back what is safe."""
+    """No new order; the open one is watched to its outcome; then give back what is safe. Under the brake that waits.
+
+    Said again while the removal of the temporary pool cannot be offered, or has failed, it leaves the pool.
+    """
     if why := _not_now(run, event, "abort"):
         return run, why
     if run.phase is RunPhase.ABORTING:
-        return run, reason(Code.NOTHING_TO_DO, command="abort", phase=run.phase.value)
+        left = _leave_pool(run, event.at)
+        return left, reason(Code.NOTHING_TO_DO, command="abort", phase=run.phase.value) if left == run else None
     why = reason(Code.RUN_ABORTED, by=event.by.user)
     run = withdraw_all(run, event.at)
     if run.baseline is None or run.phase in (RunPhase.PLANNING, RunPhase.PLANNED):
@@ -145,8 +151,20 @@ def abort(run: Run, event: AbortRequested) -> Said:
 
 
 def _end_aborted(run: Run, event: AbortRequested | Rejected, why: Reason) -> Run:
+    if run.temporary_pool is not None:  # of an earlier run: it was there when this one was planned
+        left = reason(Code.TEMPORARY_POOL_LEFT, pool=run.temporary_pool.name)
+        run = tell(run, f"pool-left:{run.temporary_pool.id}", event.at, left)
     run = replace(run, phase=RunPhase.ABORTED, ended_at=event.at, ending=why, pause=None)
     return tell(withdraw_all(run, event.at), "aborted", event.at, why)
+
+
+def _leave_pool(run: Run, at: datetime) -> Run:
+    """The removal is in the way of the end, and somebody has read why: the pool stays."""
+    step = next((s for s in run.steps if s.kind is StepKind.REMOVE_TEMPORARY_POOL), None)
+    if step is None or run.intent is not None:
+        return run
+    blocked = waits_for_people(step) or step.phase is StepPhase.FAILED
+    return with_step(run, replace(step, phase=StepPhase.DONE, finished_at=at)) if blocked else run
 
 
 def finish_abort(run: Run, snapshot: Snapshot) -> Run:
@@ -158,18 +176,14 @@ def finish_abort(run: Run, snapshot: Snapshot) -> Run:
     kept = _kept_labels(run, snapshot, undone[0])
     if kept:
         run = tell(run, "labels-kept", snapshot.at, reason(Code.LABELS_KEPT, nodes=kept))
-    pools = {p.id for p in snapshot.iks.pools if p.state not in ("deleted", "deleting")}
-    if run.temporary_pool is not None and run.temporary_pool.id in pools:
-        what = reason(Code.TEMPORARY_POOL_LEFT, pool=run.temporary_pool.name)
-        run = tell(run, "pool-left", snapshot.at, what)
+    run = tell_left(run, snapshot, snapshot.at)
     run = replace(run, phase=RunPhase.ABORTED, ended_at=snapshot.at)
     return tell(run, "aborted", snapshot.at, run.ending or reason(Code.RUN_ABORTED, by=""))
 
 
 def _over(step: StepRun) -> bool:
-    """Done, beyond us, or a removal that cannot be offered now: `abort` always comes to an end."""
-    blocked = step.kind is StepKind.REMOVE_TEMPORARY_POOL and step.phase is StepPhase.DUE and step.note is not None
-    return blocked or step.phase in (StepPhase.DONE, StepPhase.FAILED)
+    """Done, or an undoing that is beyond us. A removal comes to its own end: offered, answered, or left by a person."""
+    return step.phase is StepPhase.DONE or (step.kind is StepKind.UNDO and step.phase is StepPhase.FAILED)
 
 
 def _kept_labels(run: Run, snapshot: Snapshot, undo: StepRun) -> tuple[str, ...]:

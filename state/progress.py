@@ -56,6 +56,7 @@ def _eligible(run: Run, step: StepRun) -> bool:
     if run.phase is RunPhase.ABORTING and step.kind is not StepKind.UNDO and run.intent is not None:
         return False  # an open call may be about the pool
     done = {s.key for s in run.steps if s.phase is StepPhase.DONE}
+    done |= {s.key for s in run.steps if s.kind is StepKind.UNDO and s.phase is StepPhase.FAILED}
     return all(key in done for key in step.after) or step.phase in STARTED
 
 
@@ -93,9 +94,9 @@ def _done(run: Run, step: StepRun, snapshot: Snapshot) -> Run:
     return run
 
 
-def _due(run: Run, step: StepRun, look: Look, _verdict: Verdict) -> Run:
+def _due(run: Run, step: StepRun, look: Look, verdict: Verdict) -> Run:
     if run.held:
-        return held(run, step)
+        return held(run, step, verdict.on if isinstance(verdict, Waiting) else None)
     scope = Scope(run, step)
     blockers = look.step.check(look.snapshot, scope)
     if blockers:

@@ -82,6 +82,7 @@ class Code(StrEnum):
     EVICTION_THROTTLED = "eviction-throttled"  # [pod, seconds]
     EVICTION_MISCONFIGURED = "eviction-misconfigured"  # [pod] two budgets
     PAUSED = "paused"  # [by]
+    UNDO_WAITS = "undo-waits"  # [nodes] what an abort gives back, while the brake is set
     BRAKE = "brake"  # [by, detail, at] every run of the fleet is stopped
 
     # --- readiness stages of one GPU node (facts of WAIT_GPUS: node, stage, detail) are in state/readiness.py
@@ -137,6 +138,7 @@ class Code(StrEnum):
 
     # --- answers to one person
     RECORDED = "recorded"  # the click or command is in the inbox
+    ABORT_WAITS = "abort-waits"  # [cluster] recorded under the brake: what happens now, and what waits
     NOT_RECORDED = "not-recorded"  # press again
     ALREADY_DECIDED = "already-decided"  # [by, at, decision]
     STALE_CARD = "stale-card"  # an older revision
@@ -176,7 +178,7 @@ class Code(StrEnum):
     UNCORDONED = "uncordoned"  # [node]
     UNLABELLED = "unlabelled"  # [node]
     LABELS_KEPT = "labels-kept"  # [nodes]
-    TEMPORARY_POOL_LEFT = "temporary-pool-left"  # [pool]
+    TEMPORARY_POOL_LEFT = "temporary-pool-left"  # [pool, size, flavor]
     PREPARED = "prepared"
     MIGRATION_DONE = "migration-done"
     RUN_ABORTED = "run-aborted"  # [by]

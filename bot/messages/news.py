@@ -31,15 +31,19 @@ def stays(speech: Speech, run: Run) -> tuple[str, ...]:
         lines.append(speech.phrase("stay:release"))
     if replaced:
         lines.append(speech.phrase("stay:workers", workers=speech.names(replaced)))
-    if run.temporary_pool and StepKind.REMOVE_TEMPORARY_POOL not in done:
-        lines.append(speech.phrase("stay:pool", pool=code(run.temporary_pool.name)))
-    return tuple(f"• {line}" for line in lines)
+    return (*(f"• {line}" for line in lines), *pools_left(speech, run))
+
+
+def pools_left(speech: Speech, run: Run) -> tuple[str, ...]:
+    """Temporary pools that are there as the run ends: what to do about each."""
+    left = (note.reason for note in run.notes if note.reason.code is Code.TEMPORARY_POOL_LEFT)
+    return tuple(f"• {speech.sentence(why, here(run))}" for why in left)
 
 
 def _more(speech: Speech, run: Run, news: Code) -> tuple[str, ...]:
     match news:
         case Code.MIGRATION_DONE:
-            return (*times(speech, run), speech.sentence(reason(Code.NEXT_STEPS)))
+            return (*times(speech, run), *pools_left(speech, run), speech.sentence(reason(Code.NEXT_STEPS)))
         case Code.PREPARED:
             return times(speech, run)
         case Code.RUN_ABORTED:

@@ -10,8 +10,9 @@ from bot.messages.parts import answerers, here, open_approvals, operators, small
 from bot.messages.spans import duration
 from bot.messages.speech import Speech
 from handlers.ports import Message
+from state.braking import waits_for_people
 from state.reasons import Code, reason
-from state.run import Run, RunPhase, StepPhase, StepRun
+from state.run import Run, RunPhase, StepKind, StepPhase, StepRun
 
 STEP_LINES = 24  # lines of steps; what is over it is counted
 NOTED = 6  # waits told in full
@@ -113,6 +114,8 @@ def _needed(speech: Speech, run: Run) -> tuple[str, ...]:
         for step in run.steps
         if step.phase is StepPhase.FAILED
     ][:NOTED]
+    if run.phase is RunPhase.ABORTING and any(_keeps_pool(step) for step in run.steps):
+        wants.append(speech.phrase("needs:leave", here=here(run), who=speech.people(operators(run))))
     if run.brake:
         wants.append(speech.phrase("needs:resume-all", who=speech.people(operators(run))))
     if run.pause:
@@ -120,6 +123,11 @@ def _needed(speech: Speech, run: Run) -> tuple[str, ...]:
     if run.phase is RunPhase.PREPARED:
         wants.append(speech.phrase("needs:start", here=here(run), who=speech.people(operators(run))))
     return tuple(speech.phrase("needed", what=want) for want in wants or [speech.phrase("needs:nothing")])
+
+
+def _keeps_pool(step: StepRun) -> bool:
+    """The removal of the temporary pool cannot be offered now."""
+    return step.kind is StepKind.REMOVE_TEMPORARY_POOL and waits_for_people(step)
 
 
 def _now(speech: Speech, run: Run) -> str:

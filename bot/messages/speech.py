@@ -15,7 +15,9 @@ from state.reasons import Code, Fact, Reason
 
 _FIRST = ("LabelNode", "CordonNode", "UncordonNode", "EvictPod", "InstallChart")  # name first, then its uid or version
 CAUSES = 3  # causes told behind one sentence
-_ADDS = frozenset({Code.MIGRATION_DONE, Code.CARD_CHANGED})  # what is behind these is no cause but belongs to them
+_ADDS = frozenset(
+    {Code.MIGRATION_DONE, Code.CARD_CHANGED, Code.RECORDED}
+)  # what is behind these is no cause but belongs to them
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,31 @@ async def test_given_a_brake_when_asked_where_things_stand_then_it_is_said(text:
     assert "resume-all" in terminal(await answer(edge, typed(text)))
 
 
+@pytest.mark.parametrize(
+    ("text", "phase", "wanted"),
+    [
+        (
+            "abort gpu-multi",
+            RunPhase.ACTIVE,
+            "stays for now, since all runs are stopped. After /gpu-migrate resume-all",
+        ),
+        ("retry gpu-multi", RunPhase.ACTIVE, "/gpu-migrate resume-all lets them go on"),
+        ("abort gpu-multi", RunPhase.PLANNED, "Recorded. The run's thread shows"),
+    ],
+)
+async def test_given_a_brake_when_aborted_or_retried_then_it_is_taken_and_what_waits_is_said(
+    text: str, phase: RunPhase, wanted: str
+) -> None:
+    desktop, brake = Desktop(going(phase=phase)), MemoryBrake()
+    await brake.set_brake("U0OPERATOR1", "stop-all")
+    said = terminal(await answer(replace(desktop.edge, brake=brake), typed(text)))
+
+    assert wanted in said
+    assert ("stopped by U0OPERATOR1" in said) is (phase is RunPhase.ACTIVE)
+    assert "Cause: Recorded" not in said
+    assert len(desktop.submit.events) == 1
+
+
 async def test_given_a_brake_and_no_run_when_asked_for_status_then_it_is_said() -> None:
     brake = MemoryBrake()
     await brake.set_brake("", "failures gpu-1 gpu-2")

@@ -9,7 +9,7 @@ from bot.messages.markup import cut, harmless, user
 from bot.messages.spans import duration
 from handlers.ports import Clusters, Message
 from state.reasons import Code, reason
-from state.run import Approval, Decision, Goal, Note, Pause, Run, RunPhase, StepKind, StepPhase, TemporaryPool
+from state.run import Approval, Decision, Goal, Note, Pause, Run, RunPhase, StepKind, StepPhase
 from tests.shell.message_runs import (
     FIRST,
     POLICY,
@@ -142,12 +142,37 @@ def test_given_the_end_when_noted_then_time_per_step_and_next_steps() -> None:
 
 
 def test_given_an_abort_when_noted_then_what_stays_is_named() -> None:
-    pool = TemporaryPool("gpu-migrate-r1", "pool-9", after(2))
-    made = run(RunPhase.ABORTED, steps=steps(5), temporary_pool=pool)
+    left = reason(Code.TEMPORARY_POOL_LEFT, pool="temp-gpu-r-1", size=1, flavor="gx3.16x80.l4")
+    made = run(RunPhase.ABORTED, steps=steps(5), notes=(Note("pool-left:pool-9", after(9), left),))
     text = terminal(WORDS.note(made, Note("aborted", after(9), reason(Code.RUN_ABORTED, by="U0OPERATOR1"))))
 
-    for part in ("control plane at 1.36.0", "gpu-migrate-r1", FIRST):
+    for part in ("control plane at 1.36.0", "temp-gpu-r-1 (1 × gx3.16x80.l4)", "worker-pool rm", FIRST):
         assert part in text
+
+
+def test_given_a_migration_that_leaves_its_temporary_pool_when_noted_then_the_end_says_so() -> None:
+    left = Note("pool-left:pool-9", after(74), reason(Code.TEMPORARY_POOL_LEFT, pool="temp-gpu-r-1"))
+    done = replace(finished(), notes=(left, *finished().notes))
+    text = terminal(WORDS.note(done, done.notes[-1]))
+
+    assert "temp-gpu-r-1 is still there and costs money" in text
+
+
+def test_given_an_abort_whose_pool_cannot_go_when_shown_then_what_helps_and_what_leaves_it() -> None:
+    blocked = step(StepKind.REMOVE_TEMPORARY_POOL, note=reason(Code.PODS_WOULD_NOT_FIT, pods=("default/a",)))
+    text = terminal(WORDS.progress(run(RunPhase.ABORTING, steps=(blocked,))))
+
+    assert "abort gpu-multi once more" in text
+    assert "costs money" in text
+
+
+def test_given_an_abort_under_the_brake_when_shown_then_what_waits_and_for_what() -> None:
+    brake = reason(Code.BRAKE, by="U0OPERATOR1", detail="stop-all")
+    undo = step(StepKind.UNDO, note=reason(Code.UNDO_WAITS, brake, nodes="10.240.0.64"))
+    text = terminal(WORDS.progress(run(RunPhase.ABORTING, steps=(undo,), brake=brake)))
+
+    assert "given back once the brake is lifted: 10.240.0.64" in text
+    assert "Needed: /gpu-migrate resume-all" in text
 
 
 def test_given_a_finished_run_when_reported_then_old_and_new_workers_and_who_approved() -> None:

@@ -4,6 +4,9 @@ from state.reasons import Code
 
 ANSWERS = {
     Code.RECORDED: "Aufgenommen. Was daraus wird, steht im Thread des Laufs.",
+    Code.ABORT_WAITS: "Aufgenommen: Der Lauf in {cluster} wird abgebrochen und erteilt keinen Auftrag seines Plans mehr. "
+    "Was er gesetzt hat (Sperren, Labels), bleibt noch, denn alle Läufe sind angehalten. Nach `/gpu-migrate resume-all` "
+    "wird es zurückgenommen und die Entfernung eines temporären Pools angeboten.",
     Code.NOT_RECORDED: "Nicht aufgenommen: das Gedächtnis des Bots antwortet nicht rechtzeitig. Nichts ist geschehen; "
     "bitte gleich noch einmal versuchen.",
     Code.ALREADY_DECIDED: "Schon {decision:decision}[ von {by:user}][, {at:when}]. Dieser Klick hat nichts geändert.",

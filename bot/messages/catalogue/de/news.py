@@ -26,8 +26,9 @@ NEWS = {
     Code.UNLABELLED: "Die Opt-out-Labels wurden von Node {node} genommen: es ist kein Operator installiert.",
     Code.LABELS_KEPT: "Die Opt-out-Labels bleiben auf {nodes}: der Operator ist installiert und würde ohne sie einen "
     "zweiten Treiber starten.",
-    Code.TEMPORARY_POOL_LEFT: "Der temporäre Pool {pool} ist noch da und kostet Geld. "
-    "Entfernt wird er nur nach Freigabe oder von Hand.",
+    Code.TEMPORARY_POOL_LEFT: "Der temporäre Pool {pool}[ ({size} × {flavor})] ist noch da und kostet Geld, bis er entfernt "
+    "ist. `/gpu-migrate start {here}` bietet die Entfernung wieder an; von Hand, sobald seine Pods umgezogen sind: "
+    "`ibmcloud ks worker-pool rm --cluster {here} --worker-pool {pool:raw}`.",
     Code.PREPARED: "Vorbereitet: Labels und Operator sind da, der Cluster wird beobachtet. "
     "Weiter mit `/gpu-migrate start {here}`.",
     Code.MIGRATION_DONE: "Umstellung fertig: alle GPU-Worker laufen mit der Zielversion und funktionierendem Treiber.",

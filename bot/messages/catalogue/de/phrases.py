@@ -80,6 +80,8 @@ PHRASES = {
     "needed": "*Gebraucht:* {what}",
     "needs:answer": "Antwort auf die Karte „{step}“ ({who})",
     "needs:retry": "Ursache von „{step}“ beheben, dann `/gpu-migrate retry {here}`, oder `/gpu-migrate abort {here}`",
+    "needs:leave": "beheben, was den temporären Pool hält, oder noch einmal `/gpu-migrate abort {here}`: der Lauf "
+    "endet, der Pool bleibt und kostet Geld ({who})",
     "needs:resume": "`/gpu-migrate resume {here}` ({who})",
     "needs:resume-all": "`/gpu-migrate resume-all` ({who})",
     "needs:start": "`/gpu-migrate start {here}`, wenn es weitergehen soll ({who})",
@@ -132,7 +134,6 @@ PHRASES = {
     "stays": "*Was bleibt, wie es jetzt ist*",
     "stay:master": "Control Plane auf {version}",
     "stay:release": "der GPU Operator, sobald installiert",
-    "stay:pool": "temporärer Pool {pool}: kostet Geld, bis er entfernt ist",
     "stay:workers": "ersetzte Worker: {workers}",
     "report:title": "Bericht · {cluster}: {goal}",
     "report:result": "*Ergebnis:* {phase}, {time}",

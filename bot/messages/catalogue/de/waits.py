@@ -29,6 +29,7 @@ WAITS = {
     Code.EVICTION_THROTTLED: "Der API-Server bremst bei {pod}[; nächster Versuch in {seconds:seconds}].",
     Code.EVICTION_MISCONFIGURED: "Pod {pod} unterliegt zwei Disruption Budgets; so räumt ihn die API nie. "
     "Eines der Budgets entfernen.",
+    Code.UNDO_WAITS: "Was dieser Lauf gesetzt hat, wird zurückgenommen, sobald die Läufe wieder dürfen[: {nodes}].",
     Code.BRAKE: "Alle Läufe dieser Installation sind angehalten[ von {by:user}][: {detail}]. "
     "Bis dahin geht kein Auftrag hinaus; weiter mit `/gpu-migrate resume-all`.",
     Code.PAUSED: "Angehalten[ von {by:user}]. Weiter mit `/gpu-migrate resume {here}`.",

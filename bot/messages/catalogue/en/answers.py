@@ -4,6 +4,9 @@ from state.reasons import Code
 
 ANSWERS = {
     Code.RECORDED: "Recorded. The run's thread shows what comes of it.",
+    Code.ABORT_WAITS: "Recorded: the run in {cluster} is aborted and orders nothing more of its plan. "
+    "What it has set (cordons, labels) stays for now, since all runs are stopped. After `/gpu-migrate resume-all` it is "
+    "given back, and the removal of a temporary pool is offered.",
     Code.NOT_RECORDED: "Not recorded: the bot's memory does not answer in time. Nothing was done; "
     "please try again in a moment.",
     Code.ALREADY_DECIDED: "Already {decision:decision}[ by {by:user}][ at {at:when}]. Your click changed nothing.",

@@ -24,8 +24,9 @@ NEWS = {
     Code.UNLABELLED: "The opt-out labels were taken off node {node}: no operator is installed.",
     Code.LABELS_KEPT: "The opt-out labels stay on {nodes}: the operator is installed and would start a second driver "
     "without them.",
-    Code.TEMPORARY_POOL_LEFT: "Temporary pool {pool} is still there and costs money. "
-    "It is removed only when somebody approves it, or by hand.",
+    Code.TEMPORARY_POOL_LEFT: "Temporary pool {pool}[ ({size} × {flavor})] is still there and costs money until it is "
+    "removed. `/gpu-migrate start {here}` offers its removal again; by hand, once its pods have moved: "
+    "`ibmcloud ks worker-pool rm --cluster {here} --worker-pool {pool:raw}`.",
     Code.PREPARED: "Prepared: labels and operator are in place, and the cluster is watched. "
     "`/gpu-migrate start {here}` goes on.",
     Code.MIGRATION_DONE: "Migration done: every GPU worker runs the target version with a working driver.",

@@ -80,6 +80,8 @@ PHRASES = {
     "needed": "*Needed:* {what}",
     "needs:answer": "answer the card “{step}” ({who})",
     "needs:retry": "clear the cause of “{step}”, then `/gpu-migrate retry {here}`, or `/gpu-migrate abort {here}`",
+    "needs:leave": "clear what keeps the temporary pool, or `/gpu-migrate abort {here}` once more: the run ends, "
+    "and the pool stays and costs money ({who})",
     "needs:resume": "`/gpu-migrate resume {here}` ({who})",
     "needs:resume-all": "`/gpu-migrate resume-all` ({who})",
     "needs:start": "`/gpu-migrate start {here}` when the migration shall go on ({who})",
@@ -129,7 +131,6 @@ PHRASES = {
     "stays": "*What stays as it is now*",
     "stay:master": "control plane at {version}",
     "stay:release": "the GPU Operator, once installed",
-    "stay:pool": "temporary pool {pool}: costs money until it is removed",
     "stay:workers": "replaced workers: {workers}",
     "report:title": "Report · {cluster}: {goal}",
     "report:result": "*Result:* {phase}, {time}",

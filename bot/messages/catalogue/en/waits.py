@@ -29,6 +29,7 @@ WAITS = {
     Code.EVICTION_THROTTLED: "The API server asked to slow down with {pod}[; next try in {seconds:seconds}].",
     Code.EVICTION_MISCONFIGURED: "Pod {pod} is guarded by two disruption budgets, so the API evicts it never. "
     "Remove one of the budgets.",
+    Code.UNDO_WAITS: "What this run has set is given back once the brake is lifted[: {nodes}].",
     Code.BRAKE: "All runs of this installation are stopped[ by {by:user}][: {detail}]. "
     "Nothing is ordered meanwhile; `/gpu-migrate resume-all` lets them go on.",
     Code.PAUSED: "Paused[ by {by:user}]. Go on with `/gpu-migrate resume {here}`.",
