@@ -143,11 +143,19 @@ def abort(run: Run, event: AbortRequested) -> Said:
     if run.baseline is None or run.phase in (RunPhase.PLANNING, RunPhase.PLANNED):
         return _end_aborted(run, event, why), None
     steps = tuple(replace(s, queue=()) for s in run.steps if s.kind is not StepKind.REMOVE_TEMPORARY_POOL)
-    steps = (*steps, StepRun(StepKind.UNDO.value, StepKind.UNDO))
-    if run.temporary_pool is not None or any(s.kind is StepKind.REMOVE_TEMPORARY_POOL for s in run.steps):
-        remove = StepKind.REMOVE_TEMPORARY_POOL
-        steps = (*steps, StepRun(remove.value, remove, after=(StepKind.UNDO.value,)))
+    steps = (*steps, StepRun(StepKind.UNDO.value, StepKind.UNDO), *_removal(run))
     return replace(run, phase=RunPhase.ABORTING, steps=steps, pause=None, ending=why), None
+
+
+def _removal(run: Run) -> tuple[StepRun, ...]:
+    """The removal of the temporary pool as an aborted run has it: asked about anew, unless the pool is going already."""
+    remove = StepKind.REMOVE_TEMPORARY_POOL
+    planned = next((s for s in run.steps if s.kind is remove), None)
+    if planned is None and run.temporary_pool is None:
+        return ()
+    fresh = StepRun(remove.value, remove, after=(StepKind.UNDO.value,))
+    under_way = planned is not None and planned.ordered_at is not None and planned.phase is not StepPhase.DONE
+    return (replace(planned, after=fresh.after) if planned is not None and under_way else fresh,)
 
 
 def _end_aborted(run: Run, event: AbortRequested | Rejected, why: Reason) -> Run:

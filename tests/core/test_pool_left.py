@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -49,6 +50,26 @@ def test_given_a_removal_that_is_put_off_when_something_is_in_the_way_meanwhile_
     assert step(d, REMOVE).phase is StepPhase.AWAITING_APPROVAL
     d.click()
     settle(d, 5)
+    assert phase(d) is RunPhase.ABORTED
+    assert Code.TEMPORARY_POOL_LEFT not in codes(d)
+
+
+def test_given_a_pool_that_is_going_when_aborted_then_nobody_is_asked_about_it_again() -> None:
+    d = drive(one_worker(), in_phase(REMOVE, StepPhase.AWAITING_APPROVAL))
+    d.approve = False
+    until_open(d, "RemovePool")
+    world = d.model.snapshot
+    going = tuple(replace(p, state="deleting") if p.name == "temp-gpu-r-1" else p for p in world.iks.pools)
+    outcome(d, OutcomeKind.ACCEPTED)
+    d.model.snapshot = iks(world, pools=going)
+    asked = len(d.run.approvals)
+
+    d.say(AbortRequested)
+    settle(d, 3)
+
+    assert (phase(d), len(d.run.approvals)) == (RunPhase.ABORTING, asked)
+    d.model.snapshot = iks(d.model.snapshot, pools=going[:1], workers=d.model.snapshot.workers_in(going[0].id))
+    settle(d, 1)
     assert phase(d) is RunPhase.ABORTED
     assert Code.TEMPORARY_POOL_LEFT not in codes(d)
 
