@@ -29,7 +29,7 @@ from state.reasons import Code, Reason
 log = structlog.get_logger()
 
 REST_SECONDS = 3.0  # a run whose keeper failed is left alone this long
-HANDED_SECONDS = 5.0  # a run that was left to another replica: no click makes us take it back before
+HANDED_SECONDS = 2.0  # a run that was left to another replica: no click makes us take it back before
 PASSED_SECONDS = 60.0  # a run that only newer code can read
 FRESH_END_SECONDS = 3600.0
 

@@ -82,6 +82,12 @@ class Process:
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     dead: bool = False
 
+    def begin(self) -> None:
+        """Live from now on; whatever comes of it belongs to this process."""
+        before = _OF.set(self)
+        self.tasks.add(asyncio.create_task(self.live()))
+        _OF.reset(before)
+
     async def live(self) -> None:
         """Renew the lease and tick, until killed."""
         lease = asyncio.create_task(self.store.ownership.keep())
@@ -146,9 +152,7 @@ async def start_process(url: str, replica: str, world: World, chat: MemoryChat, 
     engine = Engine(around, store.ownership)
     setup = Setup({CLUSTER: world.policy}, {CLUSTER: "C1"})
     process = Process(store, engine, SubmitDesk(store.runs, chat, clock, setup, engine.nudge), metrics)
-    before = _OF.set(process)
-    process.tasks.add(asyncio.create_task(process.live()))
-    _OF.reset(before)
+    process.begin()
     return process
 
 

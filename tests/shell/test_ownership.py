@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 
 from state import keys
+from state.codec import Unreadable, encode
 from state.errors import RunConflict
 from state.reasons import Code
 from state.store import RedisStore
 from state.store.ownership import LEASE_SECONDS
 from tests.stored import a_run, begun, change, opened
 from tests.valkey import Valkey
+
+BLOCKED = "return tonumber(string.match(redis.call('INFO', 'clients'), 'blocked_clients:(%d+)'))"
 
 
 @pytest.fixture
@@ -201,3 +204,63 @@ async def test_given_a_leader_when_it_dies_then_the_next_who_asks_leads(
     assert await second.ownership.lead()
     await first.ownership.renew()
     assert not await first.ownership.lead()
+
+
+async def test_given_a_run_of_a_newer_schema_when_taken_then_it_is_left_as_it_is_and_not_offered_for_a_while(
+    valkey: Valkey, first: RedisStore
+) -> None:
+    await first.runs.create(a_run(), "e1")
+    valkey.say("HSET", keys.run("run-1"), "schema", "99")
+    offered = await first.ownership.due()
+    with pytest.raises(Unreadable, match="99"):
+        await first.ownership.take("run-1")
+
+    assert offered == ("run-1",)
+    assert valkey.say("HLEN", keys.OWNERS) == ":0"
+    assert valkey.say("HINCRBY", keys.run("run-1"), "fence", "0") == ":0"
+    assert await first.ownership.due() == ()
+
+
+async def test_given_a_run_that_cannot_be_read_when_taken_then_it_is_left_to_others(
+    valkey: Valkey, first: RedisStore, second: RedisStore
+) -> None:
+    stored = await begun(second)
+    await second.ownership.release("run-1")
+    text = encode(stored.run)
+    valkey.say("HSET", keys.run("run-1"), "run", text.replace('"planning"', '"teleporting"'))
+    with pytest.raises(Unreadable):
+        await first.ownership.take("run-1")
+    valkey.say("HSET", keys.run("run-1"), "run", text)
+
+    assert await first.ownership.due() == ()
+    assert await second.ownership.due() == ("run-1",)
+
+
+async def test_given_a_run_left_to_one_replica_when_the_bell_rings_then_that_one_hears_it_alone(
+    valkey: Valkey, first: RedisStore, second: RedisStore
+) -> None:
+    await begun(first)
+    async with opened(valkey.url, "bot-c") as third:
+        ears = [asyncio.create_task(store.fleet.listen(1.0)) for store in (first, second, third)]
+        await listening(valkey, len(ears))
+        await first.ownership.release("run-1", third.ownership.replica.owner)
+
+        assert await asyncio.gather(*ears) == [(), (), ("run-1",)]
+
+
+async def test_given_a_released_run_when_the_bell_rings_then_all_others_hear_it(
+    valkey: Valkey, first: RedisStore, second: RedisStore
+) -> None:
+    await begun(first)
+    ears = [asyncio.create_task(store.fleet.listen(1.0)) for store in (first, second)]
+    await listening(valkey, len(ears))
+    await first.ownership.release("run-1")
+
+    assert await asyncio.gather(*ears) == [(), ("run-1",)]
+
+
+async def listening(valkey: Valkey, count: int) -> None:
+    """Until so many connections wait for the bell."""
+    async with asyncio.timeout(5):
+        while valkey.say("EVAL", BLOCKED, "0") != f":{count}":
+            await asyncio.sleep(0.005)
