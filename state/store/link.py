@@ -19,7 +19,7 @@ from state.errors import GpuMigrateError, PermanentError
 from state.store.connect import Client, Clients, direct
 from state.store.lanes import Call, Lanes
 from state.store.script import every_script, script
-from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate, troubles
+from state.store.trouble import BarrierShort, drops_connections, lacks_rights, telling, translate, troubles
 
 T = TypeVar("T")
 READ_SECONDS = 2.0
@@ -99,8 +99,7 @@ class Link:
                 async with asyncio.timeout_at(min(deadline, now() + TRY_SECONDS)):
                     return await attempt()
             except self._troubles as exc:
-                if trouble is None or type(exc) is not TimeoutError:  # our deadline says less than what went before
-                    trouble = translate(exc)
+                trouble = telling(trouble, exc)
                 hopeless = isinstance(trouble, PermanentError) or lacks_rights(exc)
                 if hopeless or now() + pause >= deadline:
                     raise trouble from exc

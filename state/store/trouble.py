@@ -76,7 +76,20 @@ def translate(exc: Exception) -> GpuMigrateError:
         return TransientError(reason(Code.STORE_REFUSED, detail=word))
     if isinstance(exc, ResponseError) and not isinstance(exc, AskError):  # MOVED is one: the next try knows better
         return PermanentError(reason(Code.STORE_REFUSED, detail=text[:200]))
-    return TransientError(reason(Code.STORE_UNREACHABLE, detail=type(exc).__name__))
+    why = inner if isinstance(inner, OSError) else exc  # refused, no such name, a certificate nobody vouches for
+    return TransientError(reason(Code.STORE_UNREACHABLE, detail=type(why).__name__))
+
+
+def telling(before: GpuMigrateError | None, exc: Exception) -> GpuMigrateError:
+    """The more telling of two troubles in a row.
+
+    What the server said beats that it did not answer (a full one resets some connections without a word), and
+    everything beats our own deadline.
+    """
+    found = translate(exc)
+    if before is None or found.reason.code is not Code.STORE_UNREACHABLE:
+        return found
+    return before if type(exc) is TimeoutError or before.reason.code is Code.STORE_REFUSED else found
 
 
 def lacks_rights(exc: BaseException) -> bool:
@@ -94,8 +107,9 @@ def drops_connections(exc: Exception) -> bool:
 
 
 def _inside(exc: BaseException) -> BaseException | None:
-    """What redis-py wrapped: an answer while connecting, or why no node of a cluster could be asked."""
-    return exc.__cause__ or (exc.__context__ if isinstance(exc, RedisClusterException) else None)
+    """What redis-py wrapped: an answer while connecting, what the system said, why no node of a cluster could be asked."""
+    wrapped = isinstance(exc, RedisConnectionError | RedisClusterException)
+    return exc.__cause__ or (exc.__context__ if wrapped else None)
 
 
 def _for_now(exc: Exception) -> str:

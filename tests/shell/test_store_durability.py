@@ -7,9 +7,9 @@ import pytest
 from state.errors import TransientError
 from state.reasons import Code
 from state.store.durability import risks
-from tests.shell.test_store_topologies import replicated
 from tests.stored import an_intent, begun, change, opened
 from tests.valkey import running
+from tests.valkey_sentinel import replicated
 
 
 async def test_given_a_server_as_it_should_be_when_asked_then_nothing_is_at_risk() -> None:

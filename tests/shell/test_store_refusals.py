@@ -6,8 +6,7 @@ Memory, replicas and a frozen server: `test_store_faults`.
 import asyncio
 import socket
 import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from state.errors import TransientError
 from state.store import RedisStore, open_store
 from tests.stored import a_click, begun, change, opened
-from tests.valkey import Valkey, running
+from tests.valkey import Valkey, running, until
 
 DUMP = "dump"
 MUCH_TO_LOAD = "for i = 1, 30000 do redis.call('SET', 'filler:' .. i, i) end"
@@ -60,13 +59,6 @@ async def _counts_once(store: RedisStore) -> None:
     assert [row["version"] for row in await store.runs.log("run-1")] == list(range(after.version + 1))
 
 
-def _await(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 async def test_given_snapshots_that_fail_when_written_then_misconf_until_one_succeeds(
     server: Valkey, store: RedisStore
 ) -> None:
@@ -74,14 +66,14 @@ async def test_given_snapshots_that_fail_when_written_then_misconf_until_one_suc
     (server.folder / DUMP).mkdir()
     server.say("CONFIG", "SET", "save", "3600 1")
     server.say("BGSAVE")
-    _await(lambda: "rdb_last_bgsave_status:err" in server.ask("INFO", "persistence"))
+    until(lambda: "rdb_last_bgsave_status:err" in server.ask("INFO", "persistence"), "no snapshot failed")
 
     assert await _refused(store) == "store-refused[detail=MISCONF]"
     assert await store.runs.inbox("run-1") == ()
 
     (server.folder / DUMP).rmdir()
     server.say("BGSAVE")
-    _await(lambda: "rdb_last_bgsave_status:ok" in server.ask("INFO", "persistence"))
+    until(lambda: "rdb_last_bgsave_status:ok" in server.ask("INFO", "persistence"), "no snapshot succeeded")
 
     await _counts_once(store)
 
@@ -107,7 +99,7 @@ async def test_given_a_full_disk_that_writes_at_once_when_written_then_the_serve
                 stored = await store.runs.apply(change(stored, f"t{number}"))
             server.let_files_grow(2000)
 
-            assert await _refused(store) == "store-unreachable[detail=ConnectionError]"
+            assert await _refused(store) == "store-unreachable[detail=ConnectionRefusedError]"
 
             server.kill()
             server.start()
@@ -210,7 +202,7 @@ def _busy(server: Valkey) -> Iterator[None]:
     asking = threading.Thread(target=server.say, args=("EVAL", ENDLESS, "0"))
     asking.start()
     try:
-        _await(lambda: server.say("PING").startswith("-BUSY"))
+        until(lambda: server.say("PING").startswith("-BUSY"), "it is not busy")
         yield
     finally:
         server.say("SCRIPT", "KILL")

@@ -1,11 +1,14 @@
 """What the client library and the server may say, in our words."""
 
+import socket
+import ssl
+
 import pytest
 from redis import exceptions as theirs
 from redis.sentinel import MasterNotFoundError
 
 from state.errors import GpuMigrateError, PermanentError, TransientError
-from state.store.trouble import BarrierShort, drops_connections, lacks_rights, translate
+from state.store.trouble import BarrierShort, drops_connections, lacks_rights, telling, translate
 
 
 @pytest.mark.parametrize(
@@ -72,11 +75,29 @@ def test_given_an_answer_while_connecting_when_translated_then_the_answer_counts
     assert str(translate(outer).reason) == "store-refused[detail=LOADING]"
 
 
-def test_given_a_connection_that_broke_when_translated_then_the_system_is_not_quoted() -> None:
-    outer = theirs.ConnectionError("Error 104 while writing to socket")
-    outer.__cause__ = OSError(104, "reset by 10.0.0.1")
+@pytest.mark.parametrize(
+    "why",
+    [
+        ConnectionRefusedError(111, "Connect call failed ('10.0.0.1', 6379)"),
+        socket.gaierror(-2, "Name or service not known"),
+        ssl.SSLCertVerificationError(1, "unable to get local issuer certificate"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_given_a_connection_that_never_came_when_translated_then_what_the_system_said_without_its_words(
+    why: OSError,
+) -> None:
+    outer = theirs.ConnectionError("Error connecting to 10.0.0.1:6379")
+    outer.__context__ = why
 
-    assert str(translate(outer).reason) == "store-unreachable[detail=ConnectionError]"
+    assert str(translate(outer).reason) == f"store-unreachable[detail={type(why).__name__}]"
+
+
+def test_given_a_primary_that_was_demoted_behind_sentinel_when_translated_then_read_only() -> None:
+    outer = theirs.ConnectionError("The previous master is now a slave")
+    outer.__context__ = theirs.ReadOnlyError("You can't write against a read only replica.")
+
+    assert str(translate(outer).reason) == "store-refused[detail=READONLY]"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +120,23 @@ def test_given_a_cluster_of_which_no_node_answers_when_translated_then_the_reaso
 
     assert type(found) is kind
     assert str(found.reason) == said
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "said"),
+    [
+        (theirs.ConnectionError("max number of clients reached"), OSError(104, ""), "max number of clients reached"),
+        (theirs.BusyLoadingError("loading"), TimeoutError(), "LOADING"),
+        (theirs.ConnectionError("gone"), TimeoutError(), "ConnectionError"),
+        (theirs.TimeoutError("late"), theirs.ConnectionError("gone"), "ConnectionError"),
+        (theirs.ConnectionError("gone"), theirs.ReadOnlyError("demoted"), "READONLY"),
+        (theirs.ReadOnlyError("demoted"), theirs.BusyLoadingError("loading"), "LOADING"),
+    ],
+)
+def test_given_two_troubles_in_a_row_when_one_is_told_then_what_the_server_said_last_or_at_all(
+    first: Exception, then: Exception, said: str
+) -> None:
+    assert telling(translate(first), then).reason.text("detail") == said
 
 
 def test_given_an_error_when_asked_whether_idle_connections_are_worth_keeping_then_only_a_refusal_lets_them_live() -> (
