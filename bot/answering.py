@@ -12,6 +12,8 @@ from bot.ending import end
 from bot.surroundings import Surroundings
 from state.effects import Answer
 from state.errors import GpuMigrateError
+from state.events import TurnedAway
+from state.reasons import Code, reason
 from state.run import Run
 
 FINISH_SECONDS = 2.0
@@ -46,3 +48,12 @@ class Answers:
             self._log.warning("could not answer", reason=str(error.reason))
         except Exception:  # noqa: BLE001 (top of a task: it reports)
             self._log.exception("could not answer")
+
+
+async def say_too_late(around: Surroundings, run: Run) -> None:
+    """Tell those whose words were recorded, and never taken since the run ended first. Raises GpuMigrateError."""
+    late = reason(Code.RUN_ENDED, run=run.id, cluster=run.cluster, phase=run.phase.value)
+    for entry in await around.store.inbox(run.id):
+        by = entry.event.by
+        if not isinstance(entry.event, TurnedAway):
+            await around.chat.whisper(by.channel or run.channel, by.user, around.words.answer(late))

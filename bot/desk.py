@@ -88,8 +88,8 @@ class SubmitDesk:
         try:
             async with asyncio.timeout(SUBMIT_SECONDS):
                 recorded = await self._store.submit(run_id, event)
-        except (TimeoutError, GpuMigrateError):
-            return reason(Code.NOT_RECORDED)
+        except (TimeoutError, GpuMigrateError) as error:
+            return _unrecorded(error)
         if not recorded:
             return reason(Code.NO_SUCH_RUN, run=run_id)
         self._nudge(run_id)
@@ -102,6 +102,13 @@ class SubmitDesk:
                 return await self._chat.is_member(channel)
         except (TimeoutError, GpuMigrateError):
             return True
+
+
+def _unrecorded(error: TimeoutError | GpuMigrateError) -> Reason:
+    """Press again, unless that cannot help."""
+    if isinstance(error, GpuMigrateError) and error.reason.code is Code.RUN_ENDED:
+        return error.reason
+    return reason(Code.NOT_RECORDED)
 
 
 class RunsDesk:

@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from bot.answering import say_too_late
 from bot.ending import end
 from bot.keeper import Keeper
 from bot.perform import CALL_SECONDS
@@ -132,6 +133,7 @@ class Engine:
             if keeper.run != stored.run or keeper.run.phase.ended:
                 self._missed.pop(run_id, None)
         if keeper.run.phase.ended:
+            await _quietly(say_too_late(self._around, keeper.run))
             await _quietly(self._ownership.release(run_id))
         elif keeper.parted:
             await self._leave(run_id, self._heir)
@@ -196,6 +198,6 @@ async def _quietly(call: Coroutine[Any, Any, None]) -> bool:
     try:
         await call
     except GpuMigrateError as error:
-        log.warning("could not hand a run over", reason=str(error.reason))
+        log.warning("could not leave a run in good order", reason=str(error.reason))
         return False
     return True

@@ -165,21 +165,17 @@ class RunStore(Protocol):
 
         The same event id creates once: a repeat returns None too.
         """
-        ...
 
     async def claim_cluster(self, stored: StoredRun, cluster_id: str) -> str | None:
         """Bind a resolved IKS id to this run; None when it is ours, else the run that holds it under another name."""
-        ...
 
     async def load(self, run_id: str) -> StoredRun | None: ...
 
     async def apply(self, change: Change) -> StoredRun:
         """Store a transition. RunConflict when version or fence moved on (somebody else owns or changed it)."""
-        ...
 
     async def submit(self, run_id: str, event: HumanEvent) -> bool:
-        """Append to the inbox once per event id; False when there is no such run. Total deadline 2 s."""
-        ...
+        """Append to the inbox once per event id, within 2 s; False: no such run. PermanentError(RUN_ENDED): not kept."""
 
     async def inbox(self, run_id: str) -> tuple[InboxEntry, ...]: ...
 
@@ -187,19 +183,15 @@ class RunStore(Protocol):
 
     async def recent(self, limit: int) -> tuple[StoredRun, ...]:
         """Newest first, ended ones included."""
-        ...
 
     async def actives(self) -> tuple[str, ...]:
         """Ids of all runs that are not ended."""
-        ...
 
     async def log(self, run_id: str, limit: int = 1000) -> tuple[Mapping[str, object], ...]:
         """Oldest first; rows carry version, at and what `Change.log` said."""
-        ...
 
     def accept_rewound(self, run_id: str) -> None:
         """Take the journal's word for a run from now on, after TransientError(STORE_REWOUND) was dealt with."""
-        ...
 
     async def messages(self, run_id: str) -> Mapping[str, MessageRecord]: ...
 
@@ -211,7 +203,6 @@ class Ownership(Protocol):
 
     async def take(self, run_id: str) -> StoredRun | None:
         """Become (or stay) the owner when nobody alive is; the run with our fence, else None."""
-        ...
 
     async def release(self, run_id: str, heir: str = "") -> None: ...
 
@@ -223,15 +214,12 @@ class Ownership(Protocol):
 
     def holds(self, margin_seconds: float) -> bool:
         """Whether our lease is good for at least that long, by the monotonic clock, without asking anybody."""
-        ...
 
     async def still_owns(self, stored: StoredRun) -> bool:
         """Last look before a mutating call: the lease renewed just now, and the run's fence still ours."""
-        ...
 
     async def due(self) -> tuple[str, ...]:
         """Runs with an inbox entry or a passed alarm (or ownerless ones), as far as they are ours to work on."""
-        ...
 
 
 class Fleet(Protocol):
@@ -241,11 +229,9 @@ class Fleet(Protocol):
 
     async def set_brake(self, by: str, reason: str) -> None:
         """Stop every run; a brake that is set keeps its first reason."""
-        ...
 
     async def failed(self, member: str, at: datetime, window: timedelta) -> tuple[str, ...]:
         """Note a failed step once per member; all members of the last `window` since the brake was last lifted."""
-        ...
 
 
 class Clock(Protocol):

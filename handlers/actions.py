@@ -10,7 +10,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from handlers.edge import Edge, Heard, in_time, turn_away
+from handlers.edge import Edge, Heard, has_ended, in_time, turn_away
 from handlers.signals import Body, Click, Signal, clicked, signal
 from handlers.who import not_operator, turned_away
 from state.approval import refusal
@@ -48,6 +48,8 @@ async def _take(edge: Edge, said: Signal, pressed: Click | None) -> Reason:
     run = await edge.runs.get(pressed.run_id) if pressed and make else None
     if pressed is None or make is None or run is None:
         return reason(Code.UNKNOWN_CARD)
+    if run.phase.ended:
+        return has_ended(run)
     event = make(said, pressed)
     if why := _refused(run, event, said, pressed):
         return await turn_away(edge, run, _turned_away(said, pressed, why))

@@ -12,7 +12,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from handlers.edge import Edge, Heard, in_time, turn_away
+from handlers.edge import Edge, Heard, has_ended, in_time, turn_away
 from handlers.grammar import Command, Verb, parse, unknown_cluster
 from handlers.ports import Message, StartRequest
 from handlers.signals import Body, Signal, signal
@@ -123,7 +123,7 @@ def _steer(event: Steering) -> Callable[[Edge, Signal, Command], Awaitable[Answe
         if isinstance(run, Reason):
             return run
         if run.phase.ended:
-            return reason(Code.NO_RUN, cluster=run.cluster)
+            return has_ended(run)
         if why := not_operator(run.policy, said.by.user):
             refused = TurnedAway(said.at, said.id, said.by, command.verb.value, why)
             return await turn_away(edge, run, refused)

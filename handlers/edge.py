@@ -86,3 +86,8 @@ async def turn_away(edge: Edge, run: Run, event: TurnedAway) -> Reason:
     if not run.phase.ended:
         await edge.submit.submit(run.id, event)
     return event.reason
+
+
+def has_ended(run: Run) -> Reason:
+    """What is said to whoever speaks to a run that is over."""
+    return reason(Code.RUN_ENDED, run=run.id, cluster=run.cluster, phase=run.phase.value)

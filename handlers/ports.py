@@ -39,7 +39,7 @@ class Submit(Protocol):
         ...
 
     async def submit(self, run_id: str, event: HumanEvent) -> Reason:
-        """Append an event to a run's inbox, once per event id. RECORDED, NO_SUCH_RUN or NOT_RECORDED."""
+        """Append an event to a run's inbox, once per event id. RECORDED, NO_SUCH_RUN, RUN_ENDED or NOT_RECORDED."""
         ...
 
 

@@ -151,6 +151,7 @@ class Code(StrEnum):
     MISSING_CLUSTER = "missing-cluster"  # [command, known]
     NO_RUN = "no-run"  # [cluster]
     NO_SUCH_RUN = "no-such-run"  # [run]
+    RUN_ENDED = "run-ended"  # [run, cluster, phase] nothing was recorded
     RUN_EXISTS = "run-exists"  # [run, cluster, phase]
     NOT_IN_CHANNEL = "not-in-channel"  # [channel]
     NOTHING_TO_DO = "nothing-to-do"  # [command, phase]

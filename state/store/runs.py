@@ -94,11 +94,13 @@ class RedisRuns:
         return self._refuse(change, before, answer)
 
     async def submit(self, run_id: str, event: HumanEvent) -> bool:
-        """Record an event once; False when there is no such run."""
+        """Record an event once; False when there is no such run. Raises PermanentError(RUN_ENDED): nothing was kept."""
         touched = (keys.run(run_id), keys.inbox(run_id), keys.seen(run_id), keys.DUE, keys.BELL, keys.ACTIVE)
         answer = await self._link.call(
             "submit", touched, run_id, event.id, encode(event), _EVENTS_REMEMBERED, within=SUBMIT_SECONDS
         )
+        if answer[0] == "ENDED":
+            raise PermanentError(reason(Code.RUN_ENDED, run=run_id))
         return bool(answer[0] != "NONE")
 
     async def inbox(self, run_id: str) -> tuple[InboxEntry, ...]:

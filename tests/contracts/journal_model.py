@@ -37,10 +37,12 @@ class Model:
         if self.owner == who:
             self.owner = ""
 
-    def submit(self, event: str) -> None:
-        if event not in self.seen:
+    def submit(self, event: str) -> bool:
+        """Whether it stands there now, or did once."""
+        if event not in self.seen and not self.ended:
             self.seen.add(event)
             self.inbox.append(event)
+        return event in self.seen
 
     def apply(self, wanted: "Wanted") -> str | int:
         """The new version, or the word of the refusal."""

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 from state import keys
-from state.errors import RunConflict
+from state.errors import PermanentError, RunConflict
 from state.journal import StoredRun
+from state.reasons import Code
 from state.run import RunPhase
 from state.store import RedisOwnership, RedisRuns, RedisStore, verify_chain
 from state.store.memory import Memory
@@ -95,8 +96,7 @@ class Play:
                 self.script.append((who, what, None, None))
             case "click":
                 event = f"c{len(self.script) % 5}"
-                model.submit(event)
-                self.script.append((who, "submit", event, True))
+                self.script.append((who, "submit", event, model.submit(event)))
 
     def _decide(self, mind: Mind, what: str) -> Wanted:
         self.count += 1
@@ -152,7 +152,7 @@ class Actor:
                 await self.ownership.renew()
                 return None
             case "submit", str(event):
-                return await self.runs.submit(run_id, a_click(event))
+                return await self._submit(run_id, event)
             case "inbox", _:
                 entries = await self.runs.inbox(run_id)
                 self.ids = {entry.event.id: entry.id for entry in entries}
@@ -160,6 +160,12 @@ class Actor:
             case "apply", Wanted() as wanted:
                 return await self._apply(run_id, wanted)
         raise AssertionError(call)
+
+    async def _submit(self, run_id: str, event: str) -> bool:
+        try:
+            return await self.runs.submit(run_id, a_click(event))
+        except PermanentError as exc:
+            return exc.reason.code is not Code.RUN_ENDED
 
     async def _apply(self, run_id: str, wanted: Wanted) -> str | int:
         base = a_run(run_id, run_id)

@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from state import keys
 from state.codec import Unreadable
+from state.errors import PermanentError
+from state.reasons import Code
 from state.run import RunPhase
 from state.store import RedisStore
 from tests.stored import a_click, begun, change, opened
@@ -77,15 +81,22 @@ async def test_given_a_refused_transition_when_applied_then_its_click_stays(stor
     assert await store.runs.inbox("run-1") == (entry,)
 
 
-async def test_given_a_run_that_ends_when_clicks_come_around_its_end_then_they_are_kept_and_wake_nobody(
-    store: RedisStore,
+async def test_given_a_run_that_ends_when_a_click_comes_then_it_is_refused_and_nothing_of_it_is_kept(
+    valkey: Valkey, store: RedisStore
 ) -> None:
     stored = await begun(store)
     await store.runs.submit("run-1", a_click("c1"))
-    await store.runs.apply(change(stored, "end", replace(stored.run, phase=RunPhase.DONE)))
+    wake = datetime.now(UTC)  # a mistake: nothing wakes an ended run
+    await store.runs.apply(change(stored, "end", replace(stored.run, phase=RunPhase.DONE), wake_at=wake))
 
-    assert await store.runs.submit("run-1", a_click("c2")) is True
-    assert [entry.event.id for entry in await store.runs.inbox("run-1")] == ["c1", "c2"]
+    for _ in range(2):
+        with pytest.raises(PermanentError) as caught:
+            await store.runs.submit("run-1", a_click("c2"))
+        assert (caught.value.reason.code, caught.value.reason.text("run")) == (Code.RUN_ENDED, "run-1")
+    assert await store.runs.submit("run-1", a_click("c1")) is True  # it was recorded when the run still went on
+    assert [entry.event.id for entry in await store.runs.inbox("run-1")] == ["c1"]
+    assert valkey.say("ZCARD", keys.seen("run-1")) == ":1"
+    assert valkey.say("ZCARD", keys.DUE) == ":0"
     assert await store.ownership.due() == ()
 
 

@@ -192,3 +192,22 @@ async def test_given_a_store_that_lost_the_run_when_pressed_then_not_mine() -> N
     desktop.submit.outcome = reason(Code.NO_SUCH_RUN, run="r-1")
 
     assert (await click(desktop.edge, pressed())).code is Code.UNKNOWN_CARD
+
+
+@pytest.mark.parametrize("action", ["gm:approve", "gm:reject", "gm:recheck", "gm:close"])
+@pytest.mark.parametrize("phase", [RunPhase.DONE, RunPhase.ABORTED])
+async def test_given_an_old_card_of_an_ended_run_when_pressed_then_the_person_reads_that_it_has_ended(
+    action: str, phase: RunPhase
+) -> None:
+    desktop = Desktop(asking(phase=phase))
+    outcome = await click(desktop.edge, pressed(action=action, user="U0OPERATOR1"))
+
+    assert outcome == reason(Code.RUN_ENDED, run="r-1", cluster="gpu-multi", phase=phase.value)
+    assert desktop.events == []
+
+
+async def test_given_a_run_that_ended_just_now_when_pressed_then_the_journals_no_is_the_answer() -> None:
+    desktop = Desktop(asking())
+    desktop.submit.outcome = reason(Code.RUN_ENDED, run="r-1")
+
+    assert (await click(desktop.edge, pressed())).code is Code.RUN_ENDED

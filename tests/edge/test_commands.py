@@ -118,10 +118,12 @@ async def test_given_a_run_when_something_is_typed_then_a_sentence_that_helps(te
     assert wanted in await say(Desktop(going()), text, "U0ONLOOKER1" if not text.startswith("st") else "U0OPERATOR1")
 
 
-async def test_given_an_ended_run_when_steered_then_nothing_goes_on_and_when_asked_then_it_is_shown() -> None:
+async def test_given_an_ended_run_when_steered_then_it_has_ended_and_when_asked_then_it_is_shown() -> None:
     desktop = Desktop(going(phase=RunPhase.DONE))
 
-    assert "Nothing is going on" in await say(desktop, "pause gpu-multi")
+    for text in ("pause gpu-multi", "resume gpu-multi", "retry r-1", "abort r-1"):
+        assert "Run r-1 of gpu-multi has ended: done." in await say(desktop, text)
+    assert desktop.events == []
     assert "done" in await say(desktop, "status gpu-multi")
     assert "No migration is going on" in await say(desktop, "status")
 

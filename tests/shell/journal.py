@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from state.errors import GpuMigrateError, RunConflict, TransientError
+from state.errors import GpuMigrateError, PermanentError, RunConflict, TransientError
 from state.events import HumanEvent
 from state.journal import Brake, Change, InboxEntry, MessageRecord, StoredRun
 from state.reasons import Code, reason
@@ -83,6 +83,8 @@ class MemoryStore:
             return False
         entries = self._inbox.setdefault(run_id, [])
         if all(entry.event.id != event.id for entry in entries):
+            if self.stored[run_id].run.phase.ended:
+                raise PermanentError(reason(Code.RUN_ENDED, run=run_id))
             entries.append(InboxEntry(f"{len(entries) + 1}-0", event))
         return True
 

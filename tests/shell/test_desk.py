@@ -9,9 +9,10 @@ from bot.desk import RunsDesk, Setup, SubmitDesk, run_id
 from handlers.ports import StartRequest
 from state.errors import TransientError
 from state.events import ContinueRequested, PauseRequested, Person
+from state.journal import StoredRun
 from state.reasons import Code, reason
 from state.run import Goal, RunPhase
-from tests.builders import START, policy, two_workers
+from tests.builders import START, policy, run, two_workers
 from tests.shell.journal import MemoryStore, away
 from tests.shell.ports import MemoryChat, World, WorldClock
 
@@ -162,6 +163,14 @@ async def test_given_an_event_when_recorded_then_the_loop_is_woken_and_a_strange
     assert answers == [Code.RECORDED, Code.RECORDED, Code.NO_SUCH_RUN]
     assert len(await office.store.inbox(run)) == 1
     assert office.nudged == [run, run, run]
+
+
+async def test_given_a_run_that_has_ended_when_spoken_to_then_the_person_hears_that_and_nobody_is_woken() -> None:
+    office = Office()
+    office.store.stored["r-1"] = StoredRun(run(phase=RunPhase.DONE), 4, 1)
+
+    assert await office.desk.submit("r-1", PAUSE) == reason(Code.RUN_ENDED, run="r-1")
+    assert office.nudged == []
 
 
 async def test_given_runs_when_read_then_the_active_one_is_found_by_cluster() -> None:

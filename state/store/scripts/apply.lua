@@ -32,7 +32,9 @@ redis.call('HSET', KEYS[1], 'version', version, 'run', ARGV[5], 'schema', ARGV[6
   'intent', ARGV[9], 'ops', ops, 'chain', ARGV[14])
 
 for i = 16, #ARGV do redis.call('XDEL', KEYS[3], ARGV[i]) end
-if ARGV[8] ~= '1' and redis.call('XLEN', KEYS[3]) > 0 then -- nobody takes from an ended run's inbox
+if ARGV[8] == '1' then -- nothing is due of an ended run, and nobody takes from its inbox
+  redis.call('ZREM', KEYS[4], ARGV[1])
+elseif redis.call('XLEN', KEYS[3]) > 0 then
   redis.call('ZADD', KEYS[4], 0, ARGV[1])
 elseif ARGV[11] ~= '' then
   redis.call('ZADD', KEYS[4], text(now + tonumber(ARGV[11])), ARGV[1])

@@ -26,6 +26,8 @@ ANSWERS = {
     Code.NO_RUN: "In {cluster} läuft nichts. `/gpu-migrate plan {cluster:raw}` zeigt, was zu tun wäre, "
     "`/gpu-migrate start {cluster:raw}` beginnt.",
     Code.NO_SUCH_RUN: "Einen Lauf {run} gibt es hier nicht. `/gpu-migrate runs` listet sie auf.",
+    Code.RUN_ENDED: "Der Lauf {run}[ von {cluster}] ist zu Ende[: {phase:phase}]. Nichts ist geschehen; "
+    "`/gpu-migrate report {run:raw}` erzählt ihn[, `/gpu-migrate start {cluster:raw}` beginnt einen neuen].",
     Code.RUN_EXISTS: "{cluster} hat schon einen Lauf: {run}[, {phase:phase}]. "
     "`/gpu-migrate status {cluster:raw}` zeigt ihn; ein Cluster hat nur einen Lauf zur Zeit.",
     Code.NOT_IN_CHANNEL: "Ich bin kein Mitglied von {channel:channel}; niemand sähe meine Fragen. "

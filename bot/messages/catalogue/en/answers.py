@@ -26,6 +26,8 @@ ANSWERS = {
     Code.NO_RUN: "Nothing is going on in {cluster}. `/gpu-migrate plan {cluster:raw}` shows what would be done, "
     "`/gpu-migrate start {cluster:raw}` begins.",
     Code.NO_SUCH_RUN: "There is no run {run} here. `/gpu-migrate runs` lists them.",
+    Code.RUN_ENDED: "Run {run}[ of {cluster}] has ended[: {phase:phase}]. Nothing was done; "
+    "`/gpu-migrate report {run:raw}` tells its story[, `/gpu-migrate start {cluster:raw}` begins a new run].",
     Code.RUN_EXISTS: "{cluster} has a run already: {run}[, {phase:phase}]. "
     "`/gpu-migrate status {cluster:raw}` shows it; one cluster has one run at a time.",
     Code.NOT_IN_CHANNEL: "I am not a member of {channel:channel}, so nobody would see my questions. "
