@@ -87,6 +87,15 @@ def others_unwell(snapshot: Snapshot, run: Run, worker_id: str) -> tuple[Reason,
     return tuple(r for r in found if r is not None)
 
 
+def others_unready(snapshot: Snapshot, run: Run, worker_id: str) -> tuple[Reason, ...]:
+    """The same in one reason: which nodes are waited for, and why the first of them."""
+    away = [(w, why) for w in gpu_workers(snapshot) if w.id != worker_id and (why := unwell(snapshot, run, w))]
+    if not away:
+        return ()
+    nodes = tuple(node.name if (node := snapshot.node_of(worker.id)) else worker.id for worker, _ in away)
+    return (reason(Code.OTHERS_UNREADY, away[0][1], nodes=nodes),)
+
+
 def missing_from_pools(snapshot: Snapshot, run: Run) -> tuple[Reason, ...]:
     """POOL_SHORT for each pool of the run that has fewer workers than it wants."""
     assert run.baseline is not None

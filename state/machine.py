@@ -18,6 +18,7 @@ from datetime import datetime
 
 from state import clocks, people
 from state.approval import open_for
+from state.asking import withdraw_all
 from state.braking import braked
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell
 from state.events import (
@@ -133,7 +134,10 @@ def _clear_trouble(run: Run, at: datetime) -> Run:
 
 
 def _planned(run: Run, snapshot: Snapshot) -> Run:
-    """The plan stands: ask whether to begin."""
+    """The plan stands: ask whether to begin, unless nothing is left to do."""
+    if nothing := next((why for why in run.blockers if why.code is Code.ALREADY_MIGRATED), None):
+        over = replace(withdraw_all(run, snapshot.at), phase=RunPhase.DONE, ended_at=snapshot.at, ending=nothing)
+        return tell(replace(over, blockers=(), pause=None), "done", snapshot.at, nothing)
     card = (reason(Code.CARD_PLAN, steps=tuple(s.key for s in run.steps)), *run.blockers, *run.warnings)
     approval = Approval(f"{run.id}:{run.asked + 1}", 1, "", snapshot.at, card)
     return replace(run, phase=RunPhase.PLANNED, approvals=(*run.approvals, approval), asked=run.asked + 1)
@@ -142,6 +146,8 @@ def _planned(run: Run, snapshot: Snapshot) -> Run:
 def _replanned(run: Run, snapshot: Snapshot) -> Run:
     """Keep an unanswered plan true: what blocks it may have gone, or come."""
     fresh = plan(run, snapshot)
+    if any(why.code is Code.ALREADY_MIGRATED for why in fresh.blockers):
+        return _planned(fresh, snapshot)
     if (fresh.blockers, fresh.warnings, _shape(fresh)) == (run.blockers, run.warnings, _shape(run)):
         return run
     found = open_for(run, "")

@@ -129,6 +129,8 @@ def _trace(run: Run, order: Order, detail: str, at: datetime) -> Run:
         case LabelNode():
             removed = all(value is None for value in order.labels.values())
             kept = tuple(uid for uid in run.labelled if uid != order.uid)
+            if removed:
+                run = tell(run, f"unlabelled:{order.uid}", at, reason(Code.UNLABELLED, node=order.node))
             return replace(run, labelled=kept if removed else (*kept, order.uid))
         case CreatePool():
             return replace(run, temporary_pool=TemporaryPool(order.name, detail, at))

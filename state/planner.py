@@ -11,6 +11,7 @@ from dataclasses import replace
 from state import preflight
 from state.gpu_workers import advertised, expected_gpus, gpu_workers, old_gpu_workers
 from state.marks import foreign_mark
+from state.migrated import migrated
 from state.opt_out import OPERANDS
 from state.reasons import Code, Reason, reason
 from state.run import (
@@ -43,6 +44,8 @@ def plan(run: Run, snapshot: Snapshot) -> Run:
         blockers=_blockers(run, snapshot, target),
         warnings=preflight.warnings(snapshot, policy) + _half_done(run, snapshot),
     )
+    if migrated(found, snapshot):
+        return replace(found, blockers=(reason(Code.ALREADY_MIGRATED),), warnings=())
     planned = replace(found, steps=_steps(found, snapshot))
     return replace(planned, warnings=planned.warnings + of_plan(planned, snapshot))
 
@@ -119,17 +122,18 @@ def _blockers(run: Run, snapshot: Snapshot, target: str) -> tuple[Reason, ...]:
 
 def _half_done(run: Run, snapshot: Snapshot) -> tuple[Reason, ...]:
     """Traces of a migration that somebody began (B085): the plan goes on from there."""
-    target_minor = run.policy.target_minor
+    target, master = run.policy.target_minor, snapshot.iks.master.version
     mark = foreign_mark(run, snapshot, fresh=False)
-    found: list[str] = [] if mark is None else [f"mark of run {mark.text('run')}"]
-    if runs_minor(snapshot.iks.master.version, target_minor):
-        found.append(f"control plane {snapshot.iks.master.version}")
-    workers = gpu_workers(snapshot)
-    found += [f"{w.id} {w.version}" for w in workers if runs_minor(w.version, target_minor)]
-    found += [p.name for p in snapshot.iks.pools if is_temporary(p.name)]
-    nodes = (snapshot.node_of(w.id) for w in old_gpu_workers(snapshot, target_minor))
-    found += [f"{n.name} {OPERANDS}=false" for n in nodes if n is not None and n.labels.get(OPERANDS) == "false"]
-    return (reason(Code.HALF_DONE, what=tuple(found)),) if found else ()
+    nodes = (snapshot.node_of(w.id) for w in old_gpu_workers(snapshot, target))
+    traces: dict[str, str | tuple[str, ...]] = {
+        "mark": mark.text("run") if mark is not None else "",
+        "master": master if runs_minor(master, target) else "",
+        "workers": tuple(w.id for w in gpu_workers(snapshot) if runs_minor(w.version, target)),
+        "pools": tuple(p.name for p in snapshot.iks.pools if is_temporary(p.name)),
+        "nodes": tuple(n.name for n in nodes if n is not None and n.labels.get(OPERANDS) == "false"),
+    }
+    found = {name: value for name, value in traces.items() if value}
+    return (reason(Code.HALF_DONE, **found),) if found else ()
 
 
 def _steps(run: Run, snapshot: Snapshot) -> tuple[StepRun, ...]:

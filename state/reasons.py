@@ -46,8 +46,8 @@ class Code(StrEnum):
     WORKER_UNHEALTHY = "worker-unhealthy"  # [worker, state, health, message]
     PDB_BLOCKS = "pdb-blocks"  # [pod, budget, allowed]
     SINGLE_REPLICA = "single-replica"  # [workload]
-    ALREADY_MIGRATED = "already-migrated"  # every GPU worker runs the target
-    HALF_DONE = "half-done"  # [what] traces of a migration without a run record
+    ALREADY_MIGRATED = "already-migrated"  # every GPU worker runs the target, with GPUs; the run ends at once
+    HALF_DONE = "half-done"  # [master, workers, pools, nodes, mark] traces of a migration without a run record
     OTHER_RUN_IN_CLUSTER = "other-run-in-cluster"  # [run, instance]
     MODE_OBSERVE = "mode-observe"  # nothing mutating leaves the product
 
@@ -73,7 +73,7 @@ class Code(StrEnum):
     WAIT_STABLE = "wait-stable"  # [node, seconds]
     WAIT_PODS_GONE = "wait-pods-gone"  # [node, pods]
     WAIT_CORDON = "wait-cordon"  # [node]
-    WAIT_WORKLOADS = "wait-workloads"  # [workloads]
+    WAIT_WORKLOADS = "wait-workloads"  # [workloads] several, with the first one as `cause`
     WAIT_POOL_GONE = "wait-pool-gone"  # [pool, workers]
     WAIT_OTHER_STEP = "wait-other-step"  # [step]
     WAIT_SETTLE = "wait-settle"  # [order] outcome unknown, looking
@@ -107,7 +107,7 @@ class Code(StrEnum):
     SUCCESSOR_WRONG_MINOR = "successor-wrong-minor"  # [worker, version]
     REJECTED = "rejected"  # [by, step]
     PODS_WOULD_NOT_FIT = "pods-would-not-fit"  # [pods]
-    OTHERS_UNREADY = "others-unready"  # [nodes]
+    OTHERS_UNREADY = "others-unready"  # [nodes] with the first one's wait as `cause`
 
     # --- access
     IKS_UNREACHABLE = "iks-unreachable"  # [status, detail]
@@ -164,7 +164,6 @@ class Code(StrEnum):
     BRAKE_LIFTED = "brake-lifted"  # [by]
 
     # --- news, told once
-    PLAN_READY = "plan-ready"
     RUN_BEGAN = "run-began"  # [by]
     NODE_READY = "node-ready"  # [worker, node, version]
     GPUS_READY = "gpus-ready"  # [worker, node, gpus]
@@ -172,7 +171,6 @@ class Code(StrEnum):
     WORKLOADS_RECOVERED = "workloads-recovered"  # [workloads, after, rejected]
     WORKLOAD_UNRECOVERED = "workload-unrecovered"  # [workload, have, want, scheduling]
     SCHEDULER_NOT_RETRIED = "scheduler-not-retried"  # [pods] they fit, and still wait
-    STEP_DONE = "step-done"  # [step, seconds]
     STEP_STUCK = "step-stuck"  # [step] with cause
     STEP_FAILED = "step-failed"  # [step] with cause
     OLD_NODE_LABELLED = "old-node-labelled"  # [node]
@@ -225,6 +223,6 @@ class Reason:
         return f"{self.code.value}[{facts}]{tail}"
 
 
-def reason(code: Code, cause: Reason | None = None, **facts: Fact) -> Reason:
-    """Short form of Reason(code, facts, cause)."""
+def reason(code: Code, cause: Reason | None = None, /, **facts: Fact) -> Reason:
+    """Short form of Reason(code, facts, cause). Any name can be a fact's: `code` is one of IBM's, for example."""
     return Reason(code, facts, cause)

@@ -27,6 +27,14 @@ def unrecovered(snapshot: Snapshot, run: Run) -> tuple[Reason, ...]:
     return tuple(_missing(snapshot, run, now, want) for now, want in _short(snapshot, run.baseline))
 
 
+def still_away(snapshot: Snapshot, run: Run) -> Reason | None:
+    """What a step waits for: the workload that is not back, or all of them with the first one behind it."""
+    missing = unrecovered(snapshot, run)
+    if len(missing) < 2:
+        return missing[0] if missing else None
+    return reason(Code.WAIT_WORKLOADS, missing[0], workloads=tuple(found.text("workload") for found in missing))
+
+
 def _short(snapshot: Snapshot, baseline: Baseline) -> tuple[tuple[Workload, int], ...]:
     """Workloads that have fewer pods available than they should, with how many that is."""
     now = {_key(w.owner): w for w in snapshot.kubernetes.workloads}

@@ -38,7 +38,7 @@ _NEWS = {
     Code.TEMPORARY_POOL_LEFT: "⚠️",
     Code.STEP_FAILED: "❌",
     Code.DEADLINE: "❌",
-    Code.STEP_DONE: "✅",
+    Code.ALREADY_MIGRATED: "✅",
     Code.MIGRATION_DONE: "✅",
     Code.PREPARED: "✅",
     Code.RUN_ABORTED: "🛑",

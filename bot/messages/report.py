@@ -63,6 +63,8 @@ def _touched(speech: Speech, run: Run) -> tuple[str, ...]:
 
 
 def _forbidden(speech: Speech, run: Run) -> tuple[str, ...]:
+    if any(why.code is Code.ALREADY_MIGRATED for why in run.blockers):
+        return _told(speech, run, "✅", run.blockers)
     reasons = run.blockers or ((run.trouble,) if run.trouble else ())
     if reasons:
         return (speech.phrase("plan:blocked"), *_told(speech, run, "⛔", reasons))

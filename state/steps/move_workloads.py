@@ -5,7 +5,7 @@ approval of this step covers cordon, drain and replacement of the worker. The fi
 workers, so that each workload moves once (policy close_old_nodes).
 """
 
-from state.fleet import missing_from_pools, others_unwell
+from state.fleet import missing_from_pools, others_unready
 from state.gpu_workers import gpu_workers, old_gpu_nodes
 from state.opt_out import is_operand
 from state.orders import CordonNode, EvictPod, Order
@@ -31,7 +31,7 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
         found.extend(upgrade_failed(node))
         found.extend(move_card.unasked(snapshot, scope, (node,)))
     found.extend(missing_from_pools(snapshot, scope.run))
-    others = others_unwell(snapshot, scope.run, scope.step.worker_id)
+    others = others_unready(snapshot, scope.run, scope.step.worker_id)
     found.extend(others)
     if not any(w.id != scope.step.worker_id and w.normal for w in gpu_workers(snapshot)) and not others:
         found.append(reason(Code.LAST_GPU_WORKER, worker=scope.step.worker_id))

@@ -9,7 +9,7 @@ from state.gpu_workers import gpu_workers
 from state.orders import CordonNode, EvictPod, Order, RemovePool
 from state.placing import losses, movable, without_room
 from state.reasons import Code, Reason, reason
-from state.recovery import unrecovered
+from state.recovery import still_away, unrecovered
 from state.run import RunPhase, StepKind
 from state.snapshot import Node, Pod, Pool, Snapshot
 from state.steps.move_card import operator_namespaces, unasked
@@ -75,8 +75,8 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     left = _left_behind(snapshot, scope)
     if left:
         return Waiting(reason(Code.WAIT_POOL_GONE, pool=scope.run.temporary_pool.name, workers=left))  # type: ignore[union-attr]
-    missing = () if scope.run.phase is RunPhase.ABORTING else unrecovered(snapshot, scope.run)
-    return Waiting(missing[0]) if missing else Done()
+    away = None if scope.run.phase is RunPhase.ABORTING else still_away(snapshot, scope.run)
+    return Waiting(away) if away else Done()
 
 
 def _left_behind(snapshot: Snapshot, scope: Scope) -> tuple[str, ...]:

@@ -6,14 +6,14 @@ pool: new ids must not outnumber the replacements that this run ordered. The app
 """
 
 from state.approval import find as find_approval
-from state.fleet import missing_from_pools, new_workers, others_unwell, overdue, unwell
+from state.fleet import missing_from_pools, new_workers, others_unready, overdue, unwell
 from state.gpu_workers import running_version
 from state.opt_out import opting_out
 from state.orders import Order, ReplaceWorker
 from state.placing import movable
 from state.preflight.pools import pool_blockers
 from state.reasons import Code, Reason, reason
-from state.recovery import turned_off, unrecovered
+from state.recovery import still_away, turned_off
 from state.run import Decision, StepKind
 from state.snapshot import Snapshot, Worker
 from state.steps.move_workloads import alarms
@@ -43,7 +43,7 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     found.extend(strangers(snapshot, scope))
     found.extend(alarms(snapshot, scope.target))
     found.extend(missing_from_pools(snapshot, scope.run))
-    found.extend(others_unwell(snapshot, scope.run, scope.step.worker_id))
+    found.extend(others_unready(snapshot, scope.run, scope.step.worker_id))
     return tuple(found)
 
 
@@ -76,10 +76,11 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     for worker in fresh:
         if waiting := unwell(snapshot, scope.run, worker):
             return Waiting(waiting)
-    missing = unrecovered(snapshot, scope.run)
-    if missing and (refused := turned_off(snapshot, scope.run, fresh)):
-        return Broken(refused)
-    return Waiting(missing[0]) if missing else Done()
+    away = still_away(snapshot, scope.run)
+    if away is None:
+        return Done()
+    refused = turned_off(snapshot, scope.run, fresh)
+    return Broken(refused) if refused else Waiting(away)
 
 
 def _broken(snapshot: Snapshot, scope: Scope, worker: Worker) -> Reason | None:

@@ -7,7 +7,7 @@ from state.fleet import missing_from_pools, unwell
 from state.gpu_workers import gpu_workers
 from state.orders import Order
 from state.reasons import Code, Reason, reason
-from state.recovery import unrecovered
+from state.recovery import still_away
 from state.run import StepKind
 from state.snapshot import Snapshot
 from state.steps.step import Done, Scope, Step, Verdict, Waiting
@@ -31,9 +31,10 @@ def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
             return Waiting(found)
         if waiting := unwell(snapshot, scope.run, worker):
             return Waiting(waiting)
-    for found in (*missing_from_pools(snapshot, scope.run), *unrecovered(snapshot, scope.run)):
+    for found in missing_from_pools(snapshot, scope.run):
         return Waiting(found)
-    return Done()
+    away = still_away(snapshot, scope.run)
+    return Waiting(away) if away else Done()
 
 
 STEP = Step(StepKind.VERIFY_MIGRATION, lambda d: d.verify, check, act, verify)

@@ -40,6 +40,8 @@ def test_given_labels_and_no_operator_when_aborted_then_the_labels_come_off() ->
     assert phase(d) is RunPhase.ABORTED
     assert all(OPERANDS not in n.labels and DRIVER not in n.labels for n in d.model.snapshot.kubernetes.nodes)
     assert Code.LABELS_KEPT not in codes(d)
+    told = [n.reason.text("node") for n in d.run.notes if n.reason.code is Code.UNLABELLED]
+    assert told == ["10.240.0.64", "10.240.0.66"]
 
 
 @pytest.mark.parametrize("left", ["releases", "cluster_policies"], ids=["only a policy", "only a release"])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from state.fleet import others_unready
 from state.planner import plan
 from state.reasons import Code
 from state.run import Approval, Decision, Run, StepKind, StepPhase
@@ -109,10 +110,10 @@ BOUND_TO = {"nvidia.com/gpu-driver-upgrade-state": "upgrade-failed"}
         (lambda w: iks(w, master=master("1.36.0_1506", pending=True)), [Code.MASTER_NOT_THERE]),
         (lambda w: change_node(w, "w1", labels=BOUND_TO), [Code.UPGRADE_FAILED]),
         (lambda w: change_node(w, "w2", labels=BOUND_TO), []),
-        (lambda w: change_node(w, "w2", ready=False), [Code.WAIT_NODE_READY]),
-        (lambda w: change_worker(w, "w2", health="critical"), [Code.WAIT_WORKER]),
+        (lambda w: change_node(w, "w2", ready=False), [Code.OTHERS_UNREADY]),
+        (lambda w: change_worker(w, "w2", health="critical"), [Code.OTHERS_UNREADY]),
         (lambda w: leave(w, "w2"), [Code.POOL_SHORT, Code.LAST_GPU_WORKER]),
-        (join, [Code.WAIT_STABLE]),
+        (join, [Code.OTHERS_UNREADY]),
         (
             lambda w: with_pods(w, operand("nvidia-driver-daemonset", "10.240.0.66", created_at=START)),
             [Code.OPERAND_ON_OLD_NODE],
@@ -144,6 +145,28 @@ def test_given_a_worker_is_due_when_looked_then_nobody_else_may_be_away(change: 
     assert checked(StepKind.MOVE_WORKLOADS, change(world), plan(run(), world)) == codes
 
 
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda w: change_node(w, "w2", ready=False), Code.WAIT_NODE_READY),
+        (lambda w: change_worker(w, "w2", health="critical"), Code.WAIT_WORKER),
+    ],
+    ids=["not ready", "unwell"],
+)
+def test_given_others_that_are_away_when_looked_then_all_are_named_with_what_the_first_waits_for(
+    change: Change, cause: Code
+) -> None:
+    world = updated(two_workers())
+    away = iks(change(world), workers=(*change(world).iks.workers, worker("x", "", state="provisioning")))
+
+    (found,) = others_unready(away, plan(run(), world), "w1")
+
+    assert found.code is Code.OTHERS_UNREADY
+    assert found.facts == {"nodes": ("10.240.0.66", "x")}
+    assert found.cause is not None
+    assert (found.cause.code, found.cause.text("worker")) == (cause, "w2")
+
+
 def emptied() -> Snapshot:
     """w1 is closed and empty."""
     world = updated(two_workers())
@@ -162,10 +185,10 @@ def emptied() -> Snapshot:
         (lambda w: iks(w, pools=(pool(autoscaled=True),)), [Code.AUTOSCALER]),
         (lambda w: iks(w, pools=(pool(labels={"nvidia.com/gpu.deploy.operands": "false"}),)), [Code.POOL_LABELS]),
         (lambda w: iks(w, pools=(pool(size=3),)), [Code.POOL_SHORT]),
-        (lambda w: change_node(w, "w2", ready=False), [Code.WAIT_NODE_READY]),
+        (lambda w: change_node(w, "w2", ready=False), [Code.OTHERS_UNREADY]),
         (
             lambda w: iks(w, workers=(*w.iks.workers, worker("x", "", state="provisioning"))),
-            [Code.STRANGER, Code.WAIT_WORKER],
+            [Code.STRANGER, Code.OTHERS_UNREADY],
         ),
         (
             lambda w: with_pods(w, operand("nvidia-driver-daemonset", "10.240.0.66", created_at=START)),

@@ -1,5 +1,6 @@
 """A plan fixes who belongs to it, goes on from what is there already, and never names a machine without GPUs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ import pytest
 from state import marks
 from state.opt_out import OPERANDS
 from state.planner import newest_patch, plan
-from state.reasons import Code, reason
+from state.reasons import Code, Fact, Reason, reason
 from state.run import Goal, Run, StepKind
 from state.snapshot import OfferedVersion, Snapshot
 from tests.builders import NEW, START, master, node, one_worker, policy, run, two_workers, worker
@@ -165,20 +166,20 @@ MARK = {marks.RUN: "r-0", marks.INSTANCE: "i-0"}
 @pytest.mark.parametrize(
     ("world", "traces"),
     [
-        (UPDATED, ("control plane 1.36.0_1506",)),
-        (change_worker(UPDATED, "w1", version=NEW), ("control plane 1.36.0_1506", f"w1 {NEW}")),
-        (temporary(two_workers()), (f"t1 {NEW}", "temp-gpu-pool")),
-        (OPTED, (f"10.240.0.66 {OPERANDS}=false",)),
-        (kubernetes(two_workers(), marker=MARK), ("mark of run r-0",)),
+        (UPDATED, {"master": "1.36.0_1506"}),
+        (change_worker(UPDATED, "w1", version=NEW), {"master": "1.36.0_1506", "workers": ("w1",)}),
+        (temporary(two_workers()), {"workers": ("t1",), "pools": ("temp-gpu-pool",)}),
+        (OPTED, {"nodes": ("10.240.0.66",)}),
+        (kubernetes(two_workers(), marker=MARK), {"mark": "r-0"}),
     ],
     ids=["control plane", "worker", "temporary pool", "labels", "B085 lost journal"],
 )
 def test_given_traces_of_a_migration_then_the_plan_says_where_it_goes_on(
-    world: Snapshot, traces: tuple[str, ...]
+    world: Snapshot, traces: Mapping[str, Fact]
 ) -> None:
     planned = plan(run(), world)
 
-    assert reason(Code.HALF_DONE, what=traces) in planned.warnings
+    assert Reason(Code.HALF_DONE, traces) in planned.warnings
 
 
 def test_given_a_mark_that_somebody_renews_then_it_forbids_a_second_run() -> None:
@@ -201,7 +202,7 @@ def test_given_an_old_mark_on_a_node_then_the_plan_goes_on_from_there() -> None:
     planned = plan(run(), change_node(two_workers(), "w2", annotations=MARK))
 
     assert planned.blockers == ()
-    assert reason(Code.HALF_DONE, what=("mark of run r-0",)) in planned.warnings
+    assert reason(Code.HALF_DONE, mark="r-0") in planned.warnings
 
 
 def test_given_our_own_mark_then_it_is_no_trace() -> None:

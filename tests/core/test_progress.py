@@ -149,8 +149,8 @@ def test_given_a_good_click_when_the_world_changed_before_it_was_seen_then_it_no
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda w: change_worker(w, "w2", health="critical"), Code.WAIT_WORKER),
-        (lambda w: change_node(w, "w2", ready=False), Code.WAIT_NODE_READY),
+        (lambda w: change_worker(w, "w2", health="critical"), Code.OTHERS_UNREADY),
+        (lambda w: change_node(w, "w2", ready=False), Code.OTHERS_UNREADY),
         (lambda w: leave(w, "w2"), Code.POOL_SHORT),
         (lambda w: iks(w, master=replace(w.iks.master, pending=True)), Code.MASTER_NOT_THERE),
         (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from state.reasons import Code
-from state.recovery import turned_away, turned_off, unrecovered
+from state.recovery import still_away, turned_away, turned_off, unrecovered
 from state.snapshot import Owner, Pod, Snapshot, Workload
 from tests.builders import START, pod, two_workers, workload
 from tests.core.worlds import LATER, at, change_node, fixed, join, kubernetes, leave, with_pods, without_pods
@@ -56,6 +56,21 @@ def test_given_workloads_when_compared_then_only_those_that_ran_before_are_misse
     found = unrecovered(kubernetes(at(two_workers(), LATER), workloads=workloads), fixed())
 
     assert [r.code for r in found] == [Code.WORKLOAD_UNRECOVERED] * missing
+
+
+def test_given_workloads_that_are_away_when_waited_for_then_one_speaks_for_itself_and_several_are_named() -> None:
+    db = Owner("StatefulSet", "default", "db")
+    before = kubernetes(two_workers(), workloads=(workload(), Workload(db, 1, 1)))
+    one = kubernetes(before, workloads=(workload(available=1), Workload(db, 1, 1)))
+    both = kubernetes(before, workloads=(workload(available=1), Workload(db, 1, 0)))
+
+    assert still_away(before, fixed(before)) is None
+    alone, several = still_away(one, fixed(before)), still_away(both, fixed(before))
+    assert alone is not None
+    assert alone.code is Code.WORKLOAD_UNRECOVERED
+    assert several is not None
+    assert (several.code, several.cause) == (Code.WAIT_WORKLOADS, alone)
+    assert several.facts["workloads"] == ("Deployment default/gpu-burn", "StatefulSet default/db")
 
 
 def test_given_an_owner_made_anew_under_the_same_name_when_compared_then_it_is_the_same_workload() -> None:

@@ -37,7 +37,7 @@ def test_given_another_worker_that_fell_ill_when_settled_then_the_replacement_is
     settled(d)
 
     assert (d.run.intent, replacing(d).phase) == (None, StepPhase.DUE)
-    assert replacing(d).note.code is Code.WAIT_WORKER
+    assert (replacing(d).note.code, replacing(d).note.cause.code) == (Code.OTHERS_UNREADY, Code.WAIT_WORKER)
     twist(d, lambda w: change_worker(w, "w2", health="normal"))
     look(d)
     assert d.run.intent is not None

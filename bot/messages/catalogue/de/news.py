@@ -3,7 +3,6 @@
 from state.reasons import Code
 
 NEWS = {
-    Code.PLAN_READY: "Der Plan steht. Geändert wird nichts, bevor jemand den Knopf darauf drückt.",
     Code.RUN_BEGAN: "Die Umstellung beginnt[, freigegeben von {by:user}].",
     Code.NODE_READY: "Worker {worker} ist Ready[ als Node {node}][, Version {version}]. "
     "Als Nächstes: sein GPU-Treiber.",
@@ -16,7 +15,6 @@ NEWS = {
     Code.WORKLOAD_UNRECOVERED: "{workload} ist nicht zurück: {have} von {want} Pods sind verfügbar[: {scheduling}].",
     Code.SCHEDULER_NOT_RETRIED: "GPUs sind frei und {pods} würde passen, aber der Scheduler hat es nicht noch einmal "
     "versucht. Den wartenden Pod löschen, damit sein Besitzer einen neuen macht.",
-    Code.STEP_DONE: "Fertig: {step:step}[, in {seconds:seconds}].",
     Code.STEP_STUCK: "Es hakt: {step:step}. Der Bot sieht weiter nach und macht von selbst weiter, sobald es geht.",
     Code.STEP_FAILED: "Fehlgeschlagen: {step:step}. Nichts Neues wird in Auftrag gegeben. "
     "`/gpu-migrate retry {here}` versucht es neu, `/gpu-migrate abort {here}` beendet den Lauf.",

@@ -54,8 +54,9 @@ PREFLIGHT = {
     Code.PDB_BLOCKS: "Pod {pod} wird vom Disruption Budget {budget} geschützt, das {allowed} Unterbrechungen erlaubt. "
     "Replica hinzufügen oder Budget lockern, sonst lässt sich der Worker nicht leeren.",
     Code.SINGLE_REPLICA: "{workload} hat nur eine Replica: sie ist weg von der Räumung an, bis sie anderswo läuft.",
-    Code.ALREADY_MIGRATED: "Alle GPU-Worker laufen schon mit der Zielversion: es gibt nichts zu tun.",
-    Code.HALF_DONE: "Diese Umstellung wurde schon einmal begonnen: {what}. "
+    Code.ALREADY_MIGRATED: "Alle GPU-Worker laufen schon mit der Zielversion und ihrem Treiber: es gibt nichts zu tun.",
+    Code.HALF_DONE: "Diese Umstellung wurde schon einmal begonnen.[ Control Plane: {master}.][ Worker auf der Zielversion: "
+    "{workers}.][ Temporäre Pools: {pools}.][ Nodes mit Opt-out-Labels: {nodes}.][ Marke von Lauf {mark}.] "
     "Der Plan macht dort weiter und wiederholt nichts.",
     Code.OTHER_RUN_IN_CLUSTER: "Der Cluster trägt die Marke eines anderen Laufs: {run}[ der Installation {instance}]. "
     "Zwei Bots dürfen nicht an einem Cluster arbeiten: zuerst den anderen Lauf beenden.",

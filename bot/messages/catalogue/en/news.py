@@ -3,7 +3,6 @@
 from state.reasons import Code
 
 NEWS = {
-    Code.PLAN_READY: "The plan is ready. Nothing is changed before somebody presses the button on it.",
     Code.RUN_BEGAN: "The migration begins[, approved by {by:user}].",
     Code.NODE_READY: "Worker {worker} is Ready[ as node {node}][, version {version}]. Next: its GPU driver.",
     Code.GPUS_READY: "GPUs of worker {worker} are allocatable[ on node {node}][: {gpus}]. Workloads can come.",
@@ -14,7 +13,6 @@ NEWS = {
     Code.WORKLOAD_UNRECOVERED: "{workload} has not recovered: {have} of {want} pods are available[: {scheduling}].",
     Code.SCHEDULER_NOT_RETRIED: "GPUs are free and {pods} would fit, but the scheduler has not tried again. "
     "Delete the waiting pod, so that its owner makes a new one.",
-    Code.STEP_DONE: "Done: {step:step}[, in {seconds:seconds}].",
     Code.STEP_STUCK: "Stuck: {step:step}. The bot keeps looking and goes on by itself once it can.",
     Code.STEP_FAILED: "Failed: {step:step}. Nothing new is ordered. "
     "`/gpu-migrate retry {here}` tries again, `/gpu-migrate abort {here}` ends the run.",

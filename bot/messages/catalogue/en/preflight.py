@@ -54,8 +54,10 @@ PREFLIGHT = {
     Code.PDB_BLOCKS: "Pod {pod} is guarded by the disruption budget {budget}, which allows {allowed} disruptions. "
     "Add a replica or relax the budget, or the worker cannot be emptied.",
     Code.SINGLE_REPLICA: "{workload} has one replica: it is away from the eviction until it runs elsewhere.",
-    Code.ALREADY_MIGRATED: "Every GPU worker already runs the target version: there is nothing to do.",
-    Code.HALF_DONE: "Somebody began this migration before: {what}. The plan goes on from there and repeats nothing.",
+    Code.ALREADY_MIGRATED: "Every GPU worker already runs the target version with a working driver: there is nothing to do.",
+    Code.HALF_DONE: "Somebody began this migration before.[ Control plane: {master}.][ Workers on the target: {workers}.]"
+    "[ Temporary pools: {pools}.][ Nodes with opt-out labels: {nodes}.][ Mark of run {mark}.] "
+    "The plan goes on from there and repeats nothing.",
     Code.OTHER_RUN_IN_CLUSTER: "The cluster carries the mark of another run: {run}[ of installation {instance}]. "
     "Two bots must not work on one cluster: end the other run first.",
     Code.MODE_OBSERVE: "This cluster is in mode *observe*: the bot looks and plans, and changes nothing. "
