@@ -1,4 +1,4 @@
-"""The audit of a run, made of its hash-chained log alone: who asked, who decided what on which card, every order.
+"""The audit of a run, made of hash-chained logs alone: who asked, who decided what on which card, every order, the brake.
 
 Pure. Nothing is left out and nothing is put into kinder words: people are user ids, answers are codes with their facts.
 """
@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from bot.fleet_audit import Brakes, brakes_of, verdict
 from state.journal import StoredRun
 from state.run import Run
-from state.store import verify_chain
+from state.store.audit import FleetLog, verify_chain
 
 Row = Mapping[str, object]
 
@@ -54,7 +55,7 @@ class Chain:
         return not self.broken and not self.missing and self.first == 0
 
 
-def audit_report(rows: Sequence[Row], stored: StoredRun) -> str:
+def audit_report(rows: Sequence[Row], stored: StoredRun, fleet: FleetLog) -> str:
     """The audit as Markdown."""
     run = stored.run
     lines = [
@@ -81,13 +82,14 @@ def audit_report(rows: Sequence[Row], stored: StoredRun) -> str:
     ]
     steps = [(_version(row), _time(row), line) for row in rows for line in _texts(row.get("steps"))]
     lines += ["## Steps", "", *_table(("row", "time (UTC)", "step"), steps), ""]
+    lines += ["## Brake of the whole fleet", "", *_brakes(brakes_of(run, fleet)), ""]
     return "\n".join(lines)
 
 
-def audit_json(rows: Sequence[Row], stored: StoredRun) -> str:
+def audit_json(rows: Sequence[Row], stored: StoredRun, fleet: FleetLog) -> str:
     """The same for programs, with the rows themselves, so that the chain can be checked elsewhere."""
     run = stored.run
-    chain = _chain(rows, stored.version)
+    chain, brakes = _chain(rows, stored.version), brakes_of(run, fleet)
     content = {
         "run": run.id,
         "cluster": run.cluster,
@@ -101,8 +103,16 @@ def audit_json(rows: Sequence[Row], stored: StoredRun) -> str:
         "people": [asdict(said) for said in _people(rows)],
         "orders": [asdict(called) for called in _calls(rows)],
         "log": [dict(row) for row in rows],
+        "brakes": {**asdict(brakes), "whole": brakes.whole},
+        "fleet_log": [dict(row) for row in fleet.rows],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, default=str)
+
+
+def _brakes(brakes: Brakes) -> tuple[str, ...]:
+    rows = [(_version(r), _time(r), _text(r, "event"), _text(r, "by"), _text(r, "reason")) for r in brakes.rows]
+    table = _table(("entry", "time (UTC)", "what", "who", "why"), rows)
+    return (verdict(brakes), "", *table)
 
 
 def _head(run: Run) -> tuple[str, ...]:

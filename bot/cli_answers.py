@@ -87,13 +87,13 @@ async def report_json(settings: Settings, run_id: str) -> str:
 
 
 async def audit_text(settings: Settings, run_id: str, *, json: bool) -> str:
-    """The audit of a run: who decided what, every order, the chain checked."""
+    """The audit of a run: who decided what, every order, the chains checked."""
     async with reader(settings) as store:
         stored = await store.runs.load(run_id)
         if stored is None:
             raise PermanentError(reason(Code.NO_SUCH_RUN, run=run_id))
-        rows = await store.runs.log(run_id, EVERY_ROW)
-    return audit_json(rows, stored) if json else audit_report(rows, stored)
+        rows, fleet = await store.runs.log(run_id, EVERY_ROW), await store.fleet.whole_log()
+    return audit_json(rows, stored, fleet) if json else audit_report(rows, stored, fleet)
 
 
 @asynccontextmanager

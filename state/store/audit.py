@@ -7,6 +7,7 @@ part of the hash, the writer's own time is.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,25 @@ SCHEMA = 1
 BESIDE = ("hash", "at")  # of a row, but not of its entry
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _FLAT = frozenset({str, int, bool, type(None)})  # reads back as it was written
+
+
+@dataclass(frozen=True, slots=True)
+class FleetLog:
+    """What happened to the fleet as a whole, oldest first; how far back is a matter of retention.
+
+    Attributes:
+        rows: entries; those from before there was a chain carry no hash.
+        newest: number of the newest chained entry as the store remembers it beside the log, -1 = none.
+    """
+
+    rows: tuple[Mapping[str, object], ...] = ()
+    newest: int = -1
+
+    @property
+    def chained(self) -> tuple[Mapping[str, object], ...]:
+        """From the first entry with a hash on; one without after that is no older one, but a strange one."""
+        first = next((place for place, row in enumerate(self.rows) if "hash" in row), len(self.rows))
+        return self.rows[first:]
 
 
 def entry_of(log: Mapping[str, object], place: Mapping[str, object]) -> str:

@@ -9,9 +9,12 @@ from typing import Any
 
 from state import keys
 from state.journal import Brake
+from state.store.audit import SCHEMA as LOG_SCHEMA
+from state.store.audit import FleetLog, digest_of, entry_of, row_of
 from state.store.link import READ_SECONDS, Link
 
 _SWEEP_AT_ONCE = 100
+_ROWS_AT_ONCE = 500
 
 
 class RedisFleet:
@@ -35,22 +38,31 @@ class RedisFleet:
 
     async def set_brake(self, by: str, reason: str) -> None:
         """Stop every run of the fleet; a brake that is set already keeps its first reason."""
-        at = datetime.now(UTC).isoformat(timespec="microseconds")
-        await self._link.call("brake", (keys.BRAKE, keys.FLEET_LOG), uuid.uuid4().hex, by, reason, at)
+        await self._move_brake(by, reason, datetime.now(UTC).isoformat(timespec="microseconds"))
 
     async def lift_brake(self, by: str = "") -> None:
         """Let the fleet go on."""
-        await self._link.call("brake", (keys.BRAKE, keys.FLEET_LOG), uuid.uuid4().hex, by, "", "")
+        await self._move_brake(by, "", "")
 
     async def failed(self, member: str, at: datetime, window: timedelta) -> tuple[str, ...]:
         """Note a failure, once per member; all members of the last `window`, since the brake was last lifted."""
         when, span = int(at.timestamp() * 1000), window // timedelta(milliseconds=1)
         return tuple(await self._link.call("failure", (keys.FAILURES, keys.BRAKE), member, when, span))
 
-    async def fleet_log(self, limit: int = 100) -> tuple[Mapping[str, str], ...]:
-        """Brakes set and lifted, oldest first: at, event, by, reason."""
-        found = await self._link.read(lambda client: client.xrevrange(keys.FLEET_LOG, count=limit))
-        return tuple({"at": _time_of(entry_id), **fields} for entry_id, fields in reversed(found))
+    async def fleet_log(self) -> tuple[Mapping[str, object], ...]:
+        """Brakes set and lifted, oldest first: event, by, reason, at (Redis time), and what the chain is made of."""
+        return (await self.whole_log()).rows
+
+    async def whole_log(self) -> FleetLog:
+        """The same with what is needed to check it."""
+        newest = await self._link.read(lambda client: client.hget(keys.BRAKE, "version"))
+        rows: list[Mapping[str, object]] = []
+        start: str | None = "-"
+        while start is not None:
+            part = await self._link.read(partial(_forwards, start=start))
+            rows += [_row(entry_id, fields) for entry_id, fields in part]
+            start = f"({part[-1][0]}" if len(part) == _ROWS_AT_ONCE else None
+        return FleetLog(tuple(rows), -1 if newest is None else int(newest))
 
     async def listen(self, seconds: float) -> tuple[str, ...]:
         """Wait up to `seconds` for somebody to speak to a run, or to leave one to us; ids of those runs.
@@ -79,6 +91,18 @@ class RedisFleet:
         await self._link.read(lambda client: client.ping())
         return time.monotonic() - sent
 
+    async def _move_brake(self, by: str, why: str, at: str) -> None:
+        op, version, chain = uuid.uuid4().hex, -1, ""
+        log = {"event": "brake-set" if at else "brake-lifted", "by": by, "reason": why}
+        while True:  # each turn but the last means that somebody else moved it in between
+            place = {"version": version + 1, "before": chain, "op": op, "replica": self._me, "schema": LOG_SCHEMA}
+            entry = entry_of(log, {**place, "written_at": datetime.now(UTC).isoformat()})
+            told = (op, by, why, at, chain, version + 1, entry, digest_of(entry))
+            answer = await self._link.call("brake", (keys.BRAKE, keys.FLEET_LOG), *told)
+            if answer[0] != "CHAIN":
+                return
+            version, chain = int(answer[1]), str(answer[2])
+
     def _concerns_us(self, ring: Mapping[str, str]) -> bool:
         return ring.get("to", "") in ("", self._me) and (not self._me or ring.get("from") != self._me)
 
@@ -91,6 +115,15 @@ class RedisFleet:
 
 async def _hear(client: Any, after: str, block_ms: int) -> Any:
     return await client.xread({keys.BELL: after}, count=1000, block=block_ms)
+
+
+async def _forwards(client: Any, start: str) -> Any:
+    return await client.xrange(keys.FLEET_LOG, start, "+", count=_ROWS_AT_ONCE)
+
+
+def _row(entry_id: str, fields: Mapping[str, str]) -> Mapping[str, object]:
+    """An entry as readers get it; those of older versions are fields, without a chain."""
+    return row_of(fields) if "entry" in fields else {"at": _time_of(entry_id), **fields}
 
 
 def _streams(found: Any) -> list[tuple[str, list[tuple[str, Mapping[str, str]]]]]:

@@ -13,7 +13,7 @@ from state.journal import StoredRun
 from state.machine import transition
 from state.reasons import Code, reason
 from state.run import Run
-from state.store.audit import digest_of, entry_of, row_of
+from state.store.audit import FleetLog, digest_of, entry_of, row_of
 from tests.builders import START, one_worker, run
 from tests.core.model import APPROVER, Model
 
@@ -66,7 +66,7 @@ def book() -> Book:
 
 
 def content(book: Book, *, rows: int | None = None) -> dict[str, object]:
-    found: dict[str, object] = json.loads(audit_json(book.rows[:rows], book.stored))
+    found: dict[str, object] = json.loads(audit_json(book.rows[:rows], book.stored, FleetLog()))
     return found
 
 
@@ -94,7 +94,7 @@ def test_given_orders_when_audited_then_each_has_its_attempt_and_outcome(book: B
 
 
 def test_given_the_whole_log_when_read_then_the_chain_is_whole_and_tables_cannot_be_broken(book: Book) -> None:
-    text = audit_report(book.rows, book.stored)
+    text = audit_report(book.rows, book.stored, FleetLog())
 
     assert f"Whole: rows 0 to {len(book.rows) - 1}" in text
     assert "gpu\\|single" in text
@@ -106,13 +106,13 @@ def test_given_a_changed_row_when_read_then_the_first_broken_link_is_named(book:
     changed = [dict(row) for row in book.rows]
     changed[4]["actor"] = "U0SOMEBODY1"
 
-    assert "BROKEN at row 4" in audit_report(changed, book.stored)
+    assert "BROKEN at row 4" in audit_report(changed, book.stored, FleetLog())
 
 
 def test_given_missing_rows_when_read_then_it_is_said(book: Book) -> None:
-    assert "INCOMPLETE: 2 rows" in audit_report(book.rows[:-2], book.stored)
-    assert "Begins at row 3" in audit_report(book.rows[3:], book.stored)
-    assert "INCOMPLETE" in audit_report([], book.stored)
+    assert "INCOMPLETE: 2 rows" in audit_report(book.rows[:-2], book.stored, FleetLog())
+    assert "Begins at row 3" in audit_report(book.rows[3:], book.stored, FleetLog())
+    assert "INCOMPLETE" in audit_report([], book.stored, FleetLog())
     assert content(book)["phase"] == "active"
 
 
@@ -120,8 +120,8 @@ def test_given_odd_rows_when_read_then_they_are_shown_and_nothing_breaks() -> No
     odd: list[dict[str, object]] = [{}, {"version": "x", "actor": 7, "steps": 3}, {"intent": ["a"], "attempt": "b"}]
     stored = StoredRun(replace(run(), ended_at=START), 3, 1)
 
-    assert "BROKEN" in audit_report(odd, stored)
-    assert json.loads(audit_json(odd, stored))["chain"]["whole"] is False
+    assert "BROKEN" in audit_report(odd, stored, FleetLog())
+    assert json.loads(audit_json(odd, stored, FleetLog()))["chain"]["whole"] is False
 
 
 def test_given_a_run_when_read_by_programs_then_rows_are_there_to_check_elsewhere(book: Book) -> None:
