@@ -48,9 +48,26 @@ def once_only(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("mood", Mood)
-@pytest.mark.parametrize(
-    "call", ["LabelNode", "InstallChart", "UpdateMaster", "CreatePool", "ReplaceWorker", "RemovePool"]
-)
+async def test_given_an_emptied_store_when_the_last_call_was_out_then_a_new_start_finds_nothing_left_to_do(
+    server: Valkey, mood: Mood
+) -> None:
+    track_tasks()
+    world, chat, points = World(one_worker(), mood), MemoryChat(), Emptied("RemovePool")
+    process = await start_process(server.url, "bot", world, chat, points)
+    async with people(server.url, world) as humans:
+        await humans.until(await humans.start(process), points.reached)
+    server.say("FLUSHALL")
+    points.done.set()
+    async with people(server.url, world) as humans:
+        run = await humans.once(await humans.start(process), lambda run: run.phase.ended)
+    await process.close()
+
+    assert (run.phase, run.ending and run.ending.code) == (RunPhase.DONE, Code.ALREADY_MIGRATED)
+    assert once_only(world) == EXPECTED
+
+
+@pytest.mark.parametrize("mood", Mood)
+@pytest.mark.parametrize("call", ["LabelNode", "InstallChart", "UpdateMaster", "CreatePool", "ReplaceWorker"])
 async def test_given_an_emptied_store_when_a_run_was_under_way_then_it_is_said_and_a_new_start_goes_on(
     server: Valkey, call: str, mood: Mood
 ) -> None:
