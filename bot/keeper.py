@@ -25,7 +25,7 @@ from bot.story import master_moved, told
 from bot.surroundings import Surroundings
 from state.braking import failures
 from state.effects import Answer, Effect, GiveOrder, Observe, Tell
-from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind, RetryRequested
+from state.events import Braked, Event, Nudged, Observed, Ordered, OutcomeKind, RetryRequested, Rewound
 from state.journal import Change, StoredRun
 from state.machine import Transition, transition
 from state.reasons import Code, Reason, reason
@@ -168,7 +168,7 @@ class Keeper:
             self._alarm = asyncio.get_running_loop().time() + delay
         for effect in step.effects:
             self._perform(effect)
-        if isinstance(event, RetryRequested):
+        if isinstance(event, RetryRequested | Rewound):  # what is known of messages may be old too
             self._announcer.wake(anew=True)
         for key in verified(self.run) if isinstance(event, Observed) else ():
             await self._around.points.reach(Place.VERIFYING, key)

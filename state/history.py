@@ -24,7 +24,15 @@ def rewound(run: Run, event: Rewound) -> Run:
 def newer(run: Run, snapshot: Snapshot) -> Run:
     """The mark in the cluster is from a later moment of this very run; counted on from there, so that no op id repeats."""
     known = marks.ops_of(run, snapshot)
-    return run if known <= run.ops else _stop(replace(run, ops=known), snapshot.at, known, run.ops)
+    if known <= run.ops:
+        return run
+    counted = replace(run, ops=known)
+    return counted if _stopped(run) else _stop(counted, snapshot.at, known, run.ops)
+
+
+def _stopped(run: Run) -> bool:
+    """Whether people were told already and nobody has resumed since."""
+    return run.pause is not None and run.pause.reason.code is Code.STORE_REWOUND
 
 
 def _stop(run: Run, at: datetime, known: int, found: int) -> Run:
