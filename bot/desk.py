@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from bot.ending import end
 from bot.forecast import foresee
 from bot.observe import look
 from bot.ports import Chat, Clock, RunStore
@@ -175,7 +176,4 @@ class PlanDesk:
         return plan(blank, snapshot)
 
     async def aclose(self) -> None:
-        tasks = tuple(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(self._tasks.values())

@@ -13,11 +13,12 @@ ASK_AGAIN_SECONDS = 0.2
 
 async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel tasks until every one of them has ended; their errors are not raised."""
-    left = {task for task in tasks if not task.done()}
+    wanted = tuple(tasks)
+    left = {task for task in wanted if not task.done()}
     while left:
         for task in left:
             task.cancel()
-        done, left = await asyncio.wait(left, timeout=ASK_AGAIN_SECONDS)
-        for task in done:
-            if not task.cancelled():
-                task.exception()  # seen, so that nobody complains that it was not
+        _, left = await asyncio.wait(left, timeout=ASK_AGAIN_SECONDS)
+    for task in wanted:
+        if not task.cancelled():
+            task.exception()  # seen, so that nobody complains that it was not

@@ -21,6 +21,7 @@ from bot.adapters.kubernetes.pods import SeenPod
 from bot.adapters.kubernetes.reads import Watched
 from bot.adapters.kubernetes.reflector import Reflector, Shared, Tally
 from bot.adapters.kubernetes.settings import Settings
+from bot.ending import end
 from state.marks import RUN
 from state.orders import CordonNode, EvictPod, LabelNode, UncordonNode
 from state.reasons import Reason
@@ -177,8 +178,6 @@ async def _first_of(*calls: Coroutine[Any, Any, Any]) -> None:
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(tasks)
     for task in done:
         task.result()

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from bot.ending import end
+
 T = TypeVar("T")
 
 
@@ -12,7 +14,5 @@ async def together(*calls: Coroutine[Any, Any, T]) -> tuple[T, ...]:
     try:
         return tuple(await asyncio.gather(*tasks))
     except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(tasks)
         raise

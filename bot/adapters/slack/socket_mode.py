@@ -23,6 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.adapters.slack.access import Access
 from bot.adapters.slack.failures import NO_ACCESS, read
+from bot.ending import end
 
 CLOSE_SECONDS = 3.0
 
@@ -111,8 +112,7 @@ class SlackSocket:
     async def _stop(self) -> None:
         client, self._client = self._client, None
         if self._connecting is not None:
-            self._connecting.cancel()
-            await asyncio.gather(self._connecting, return_exceptions=True)
+            await end((self._connecting,))
         if client is None:
             return
         with suppress(TimeoutError):

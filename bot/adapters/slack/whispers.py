@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from bot.ending import end
 from bot.ports import Chat
 from handlers.ports import Message
 from state.errors import GpuMigrateError
@@ -30,9 +31,7 @@ class Whispers:
         """Let what is under way be said, for a moment; then give up."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
 
     async def _say(self, to: Person, message: Message) -> None:
         try:
