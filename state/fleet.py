@@ -3,23 +3,15 @@
 Shared by the steps that take a machine away, so that the rule "never two GPU workers away at once" is written once.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 
-from state.gpu_workers import expected_gpus, gpu_workers, running_version
+from state.expecting import expected_of
+from state.gpu_workers import gpu_workers, running_version
 from state.readiness import judge
 from state.reasons import Code, Reason, reason
-from state.run import Baseline, Run, StepKind, StepPhase
+from state.run import Run, StepKind, StepPhase
 from state.snapshot import Snapshot, Worker
 from state.versions import runs_minor
-
-
-def expected_of(worker: Worker, baseline: Baseline) -> Mapping[str, int]:
-    """GPU resources that a new worker must offer: those of a member of its pool, else of its flavor."""
-    like = [m for m in baseline.workers if m.pool_id == worker.pool_id] or [
-        m for m in baseline.workers if m.flavor == worker.flavor
-    ]
-    return expected_gpus(worker.flavor, like[0].gpus if like else {})
 
 
 def new_workers(snapshot: Snapshot, run: Run, pool_id: str) -> tuple[Worker, ...]:

@@ -4,7 +4,7 @@ Judged as the steps themselves would judge it, but for the time that GPUs have t
 plane are done, every GPU worker is well on the target with its GPUs, and no temporary pool costs money.
 """
 
-from state.fleet import expected_of
+from state.expecting import expected_of
 from state.gpu_workers import gpu_workers, running_version
 from state.readiness import judge
 from state.run import Run, StepKind, StepRun

@@ -8,7 +8,7 @@ re-lists and doubled events tell nothing twice (B097).
 from dataclasses import replace
 from datetime import datetime
 
-from state.fleet import expected_of
+from state.expecting import expected_of
 from state.gpu_workers import gpu_workers, running_version
 from state.readiness import judge
 from state.reasons import Code, Reason, reason
