@@ -9,11 +9,13 @@ RUNS = (
     "aborted",
     "absence",
     "ambushed",
+    "crashed",
     "example_1",
     "example_2",
     "killed",
     "misfortune",
     "steered",
+    "stopped",
 )  # fixtures that take long
 LANES = 4  # test processes of `make test`
 
@@ -40,8 +42,14 @@ def _heads(items: list[pytest.Item]) -> list[pytest.Item]:
             continue
         needs = [name for name in RUNS if name in getattr(item, "fixturenames", ())]
         if len(needs) == 1:
-            found.setdefault(needs[0], item)
+            found.setdefault(f"{needs[0]} {_variant(item, needs[0])}", item)
     return [found[name] for name in sorted(found)]
+
+
+def _variant(item: pytest.Item, fixture: str) -> str:
+    """Which of several runs, where the fixture is parametrised."""
+    chosen = getattr(item, "callspec", None)
+    return str(chosen.params.get(fixture, "")) if chosen is not None else ""
 
 
 @pytest.fixture(scope="session", params=["example-1", "example-2"])

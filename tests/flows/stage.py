@@ -55,8 +55,16 @@ class Stage:
 
     # bots
 
-    def start_bot(self, replica: str = BOT, **defaults: Any) -> None:
-        """Start a bot and wait until it is ready. `defaults`: settings of all clusters that differ from the sandbox's."""
+    def start_bot(self, replica: str = BOT, fates: Path | None = None, **defaults: Any) -> None:
+        """Start a bot and wait until it is ready. `defaults`: settings of all clusters that differ from the sandbox's.
+
+        `fates`: where it is written at which places of a call it kills or stops itself (tests/flows/mortal.py).
+        """
+        self.launch_bot(replica, fates, **defaults)
+        wait_for(lambda: self.ready(replica), STARTED_WITHIN, f"bot {replica} is ready", lambda: self.tail(replica))
+
+    def launch_bot(self, replica: str = BOT, fates: Path | None = None, **defaults: Any) -> None:
+        """Start a bot that may be dead again before it is ready."""
         world = self.endpoints
         port = self._port(replica)
         chosen = bot_process.settings(load(world.scenario, world.speed), world, port)
@@ -64,19 +72,29 @@ class Stage:
         chosen["defaults"] |= defaults
         config = self.folder / f"{replica}.yaml"
         config.write_text(yaml.safe_dump(chosen), encoding="utf-8")
-        argv = (sys.executable, "-m", "bot.cli", "serve")
+        program = ("bot.cli", "serve") if fates is None else ("tests.flows.mortal", str(fates))
+        argv = (sys.executable, "-m", *program)
         environment = {**bot_process.PACKAGES, **bot_process.environment(config, world)}
         self.bots[replica] = processes.spawn(argv, self.log(replica), environment)
-        wait_for(lambda: self.ready(replica), STARTED_WITHIN, f"bot {replica} is ready", lambda: self.tail(replica))
 
     def ready(self, replica: str = BOT) -> bool:
         """Whether the bot says that it works. Fails when its process has ended."""
         assert self.bots[replica].alive(), f"bot {replica} has ended:\n{self.tail(replica)}"
+        return bool(self._read(replica, "readyz"))
+
+    def number(self, replica: str, name: str) -> float | None:
+        """A number of /metrics without labels; None while the bot does not answer."""
+        lines = self._read(replica, "metrics").splitlines()
+        return next((float(line.split()[1]) for line in lines if line.startswith(f"{name} ")), None)
+
+    def _read(self, replica: str, path: str) -> str:
+        """What stands there; "" when the bot does not answer, or not well."""
         try:
-            with _opener().open(f"http://127.0.0.1:{self._port(replica)}/readyz", timeout=2.0):
-                return True
+            with _opener().open(f"http://127.0.0.1:{self._port(replica)}/{path}", timeout=2.0) as answer:
+                text: str = answer.read().decode()
+                return text
         except (urllib.error.URLError, OSError):
-            return False
+            return ""
 
     def kill_bot(self, replica: str = BOT) -> None:
         """As a crash would: SIGKILL, no goodbye."""
@@ -152,6 +170,14 @@ class Stage:
     def act(self, name: str, **body: Any) -> None:
         """Somebody else does something at once (sandbox/control.py)."""
         call("POST", f"{self.endpoints.control}/acts/{name}", body)
+
+    def afflict(self, cluster: str, kind: str, **where: Any) -> None:
+        """Put a misfortune on nodes, pods or images (sandbox/controllers/afflictions.py)."""
+        call("POST", f"{self.endpoints.control}/afflictions", {"cluster": cluster, "kind": kind, **where})
+
+    def cure(self, cluster: str) -> None:
+        """Take all misfortunes of a cluster away."""
+        call("DELETE", f"{self.endpoints.control}/afflictions", query={"cluster": cluster})
 
     def switch(self, name: str, value: Any) -> None:
         """Turn one of the pretend Slack's switches (sandbox/slack/page.py)."""
