@@ -60,7 +60,7 @@ def _health(run: Run, snapshot: Snapshot, worker: Worker) -> Run:
     dip = dips.get(worker.id)
     told = any(n.key == f"gpus:{worker.id}" for n in run.notes)
     if told and dip is not None and snapshot.at - dip >= run.policy.durations.stable and not worker.leaving:
-        what = reason(Code.GPUS_LOST, verdict.reason, worker=worker.id, node=verdict.node, detail=verdict.detail)
+        what = reason(Code.GPUS_LOST, verdict.reason, worker=worker.id, node=verdict.node)
         return forget(tell(run, f"gpus-lost:{worker.id}:{dip.isoformat()}", snapshot.at, what), f"gpus:{worker.id}")
     return run
 

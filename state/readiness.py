@@ -7,11 +7,11 @@ name do not count (B026). ClusterPolicy's `ready` proves nothing for one node an
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from state.opt_out import DEPLOY_PREFIX, DRIVER, opting_out
-from state.reasons import Code, Reason, reason
+from state.reasons import Code, Fact, Reason, reason
 from state.snapshot import Container, Node, Pod, Snapshot, Worker
 from state.tolerating import NFD_WORKER, OPERANDS, lasting
 
@@ -26,6 +26,7 @@ class Stage(StrEnum):
     NODE_MISSING = "node-missing"
     NODE_NOT_READY = "node-not-ready"
     OPTED_OUT = "opted-out"
+    NO_NFD_POD = "no-nfd-pod"
     NO_NFD_LABEL = "no-nfd-label"
     NOT_LABELLED = "not-labelled"
     DRIVER_LABEL = "driver-label"
@@ -44,13 +45,17 @@ class Stage(StrEnum):
     HEALTHY = "healthy"
 
 
+Evidence = Mapping[str, Fact]
+"""Facts that show a stage: `labels`, `taints`, `pod`, `container` (as kubectl writes it), its `state`, `message` and
+`restarts`, or `have` and `want` of a `resource`. Each only where there is one, and verbatim where it comes from outside.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class NodeVerdict:
-    """`detail`: the label, pod, image or numbers that show it; verbatim where it comes from outside."""
-
     stage: Stage
     node: str
-    detail: str = ""
+    evidence: Evidence = field(default_factory=dict)
 
     @property
     def healthy(self) -> bool:
@@ -58,25 +63,28 @@ class NodeVerdict:
 
     @property
     def reason(self) -> Reason:
-        return reason(Code.WAIT_GPUS, node=self.node, stage=self.stage.value, detail=self.detail)
+        return reason(Code.WAIT_GPUS, node=self.node, stage=self.stage.value, **self.evidence)
 
 
 def judge(snapshot: Snapshot, worker: Worker, expected: Mapping[str, int]) -> NodeVerdict:
     """Judge the node of `worker`; `expected`: GPU resources it has to offer, by name."""
     node = snapshot.node_of(worker.id)
     if node is None:
-        return NodeVerdict(Stage.NODE_MISSING, worker.id, worker.message)
+        return NodeVerdict(Stage.NODE_MISSING, worker.id, _shown(message=worker.message))
     if not node.ready:
         return NodeVerdict(Stage.NODE_NOT_READY, node.name)
     pods = _operands(snapshot, node)
     found = _labels(node, pods.get("nfd")) or _driver(pods.get("driver"), node) or _toolkit(pods.get("toolkit"), node)
     found = found or _numbers_first(pods, node, expected)
-    if found is None:
-        return NodeVerdict(Stage.HEALTHY, node.name, _numbers(node, expected))
-    return NodeVerdict(found[0], node.name, found[1])
+    return NodeVerdict(found[0], node.name, found[1]) if found else NodeVerdict(Stage.HEALTHY, node.name)
 
 
-Finding = tuple[Stage, str] | None
+Finding = tuple[Stage, Evidence] | None
+
+
+def _shown(**facts: Fact) -> Evidence:
+    """What there is to show, without what is empty."""
+    return {name: fact for name, fact in facts.items() if fact not in ("", ()) and (name != "restarts" or fact)}
 
 
 def _operands(snapshot: Snapshot, node: Node) -> Mapping[str, Pod]:
@@ -101,35 +109,35 @@ def _role(pod: Pod) -> str:
 def _labels(node: Node, nfd: Pod | None) -> Finding:
     labels = node.labels
     if opted := opting_out({k: v for k, v in labels.items() if k != DRIVER}):
-        return Stage.OPTED_OUT, ", ".join(opted)
+        return Stage.OPTED_OUT, _shown(labels=opted)
     if not any(
         k.startswith("feature.node.kubernetes.io/pci-") and "10de" in k and v == "true" for k, v in labels.items()
     ):
-        return Stage.NO_NFD_LABEL, _undiscovered(node, nfd)
+        return _undiscovered(node, nfd)
     if labels.get("nvidia.com/gpu.present") != "true":
-        return Stage.NOT_LABELLED, f"nvidia.com/gpu.present={labels.get('nvidia.com/gpu.present', '')}"
+        return Stage.NOT_LABELLED, _shown(
+            labels=(f"nvidia.com/gpu.present={labels.get('nvidia.com/gpu.present', '')}",)
+        )
     if DRIVER in labels and labels[DRIVER] != "true" and PAUSED not in labels[DRIVER]:
-        return Stage.DRIVER_LABEL, f"{DRIVER}={labels[DRIVER]}"
+        return Stage.DRIVER_LABEL, _shown(labels=(f"{DRIVER}={labels[DRIVER]}",))
     held = sorted(k for k, v in labels.items() if k.startswith(DEPLOY_PREFIX) and PAUSED in v)
     if held:
-        return Stage.HELD_BACK, f"{held[0]}={labels[held[0]]}"
-    if DRIVER not in labels:
-        return Stage.NOT_LABELLED, DRIVER
-    return None
+        return Stage.HELD_BACK, _shown(labels=(f"{held[0]}={labels[held[0]]}",))
+    return None if DRIVER in labels else (Stage.NOT_LABELLED, _shown(labels=(DRIVER,)))
 
 
-def _undiscovered(node: Node, nfd: Pod | None) -> str:
+def _undiscovered(node: Node, nfd: Pod | None) -> Finding:
     """Why nobody has labelled the GPU: a taint that the NFD worker does not tolerate says nothing by itself (B009)."""
     if nfd is None:
-        return ", ".join((*lasting(node, NFD_WORKER), "no NFD worker pod"))
-    return "" if nfd.ready else nfd.key
+        return Stage.NO_NFD_POD, _shown(taints=lasting(node, NFD_WORKER))
+    return Stage.NO_NFD_LABEL, _shown(pod="" if nfd.ready else nfd.key)
 
 
-def _undeployed(node: Node, part: str) -> str:
+def _undeployed(node: Node, part: str) -> Evidence:
     """Why a component's pod is not there: a label that is not true (an empty one counts as set before 26.7), a taint."""
     value = node.labels.get(f"{DEPLOY_PREFIX}{part}", "true")
-    label = () if value == "true" else (f"{DEPLOY_PREFIX}{part}={value}",)
-    return ", ".join((*label, *lasting(node, OPERANDS)))
+    labels = () if value == "true" else (f"{DEPLOY_PREFIX}{part}={value}",)
+    return _shown(labels=labels, taints=lasting(node, OPERANDS))
 
 
 def _driver(pod: Pod | None, node: Node) -> Finding:
@@ -139,11 +147,11 @@ def _driver(pod: Pod | None, node: Node) -> Finding:
         return Stage.IMAGE_PULL, pull
     for container in pod.init_containers:
         if container.restarts >= 1 and container.state != "terminated":
-            return Stage.DRIVER_MANAGER, _told(container)
+            return Stage.DRIVER_MANAGER, _told(pod, container)
     for container in pod.containers:
         if container.restarts >= _CRASH_RESTARTS or container.reason == "CrashLoopBackOff":
-            return Stage.DRIVER_CRASHES, _told(container)
-    return None if pod.ready else (Stage.DRIVER_STARTING, pod.key)
+            return Stage.DRIVER_CRASHES, _told(pod, container)
+    return None if pod.ready else (Stage.DRIVER_STARTING, _shown(pod=pod.key))
 
 
 def _toolkit(pod: Pod | None, node: Node) -> Finding:
@@ -160,47 +168,43 @@ def _numbers_first(pods: Mapping[str, Pod], node: Node, expected: Mapping[str, i
     if validator is not None and _crashing(validator):
         return Stage.VALIDATOR, _unready(validator)
     if plugin is None or not plugin.ready:
-        pull = _pull(plugin) if plugin else ""
+        pull = _pull(plugin) if plugin else {}
         told = _unready(plugin) if plugin else _undeployed(node, "device-plugin")
         return (Stage.IMAGE_PULL, pull) if pull else (Stage.DEVICE_PLUGIN, told)
     for name, wanted in expected.items():
         capacity, offered = node.capacity.get(name, 0), node.allocatable.get(name, 0)
         if capacity == 0 and offered == 0:
-            return Stage.NOT_REGISTERED, name
+            return Stage.NOT_REGISTERED, _shown(have=0, want=wanted, resource=name)
         if offered < capacity:
-            return Stage.UNHEALTHY_GPU, f"{offered} of {capacity} {name}"
+            return Stage.UNHEALTHY_GPU, _shown(have=offered, want=capacity, resource=name)
         if offered < wanted:
-            return Stage.FEWER_GPUS, f"{offered} of {wanted} {name}"
+            return Stage.FEWER_GPUS, _shown(have=offered, want=wanted, resource=name)
     if validator is None or not validator.ready:
         return Stage.VALIDATOR, _unready(validator) if validator else _undeployed(node, "operator-validator")
     return None
 
 
-def _pull(pod: Pod) -> str:
+def _pull(pod: Pod) -> Evidence:
     for container in (*pod.init_containers, *pod.containers):
         if container.state == "waiting" and container.reason in _PULL:
-            return f"{pod.key} {container.name}: {container.reason} {container.message}".strip()
-    return ""
+            return _shown(pod=pod.key, container=container.name, state=container.reason, message=container.message)
+    return {}
 
 
 def _crashing(pod: Pod) -> bool:
     return any(c.reason == "CrashLoopBackOff" or c.restarts >= _CRASH_RESTARTS for c in pod.init_containers)
 
 
-def _unready(pod: Pod) -> str:
+def _unready(pod: Pod) -> Evidence:
     """The first init container that has not ended, else the pod: what it is waiting in."""
     for container in pod.init_containers:
         if container.state != "terminated" or container.exit_code not in (0, None):
-            return f"{pod.key} Init:{container.name} {container.reason}".strip() + (
-                f" ({container.restarts} restarts)" if container.restarts else ""
-            )
-    return pod.key
+            name, restarts = f"Init:{container.name}", container.restarts
+            return _shown(pod=pod.key, container=name, state=container.reason, restarts=restarts)
+    return _shown(pod=pod.key)
 
 
-def _told(container: Container) -> str:
-    told = container.message.splitlines()[0][:200] if container.message else container.reason
-    return f"{container.name}: {told} ({container.restarts} restarts)"
-
-
-def _numbers(node: Node, expected: Mapping[str, int]) -> str:
-    return ", ".join(f"{node.allocatable.get(name, 0)} {name}" for name in expected)
+def _told(pod: Pod, container: Container) -> Evidence:
+    message = container.message.splitlines()[0][:200] if container.message else ""
+    state, restarts = container.reason, container.restarts
+    return _shown(pod=pod.key, container=container.name, state=state, message=message, restarts=restarts)

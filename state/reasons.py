@@ -69,7 +69,7 @@ class Code(StrEnum):
     WAIT_OLD_WORKER_GONE = "wait-old-worker-gone"  # [worker, state]
     WAIT_SUCCESSOR = "wait-successor"  # [pool, worker]
     WAIT_NODE_READY = "wait-node-ready"  # [worker, node]
-    WAIT_GPUS = "wait-gpus"  # [node, stage, detail] see readiness stages
+    WAIT_GPUS = "wait-gpus"  # [node, stage; labels taints pod container state message restarts have want resource]
     WAIT_STABLE = "wait-stable"  # [node, seconds]
     WAIT_PODS_GONE = "wait-pods-gone"  # [node, pods]
     WAIT_CORDON = "wait-cordon"  # [node]
@@ -85,7 +85,7 @@ class Code(StrEnum):
     UNDO_WAITS = "undo-waits"  # [nodes] what an abort gives back, while the brake is set
     BRAKE = "brake"  # [by, detail, at] every run of the fleet is stopped
 
-    # --- readiness stages of one GPU node (facts of WAIT_GPUS: node, stage, detail) are in state/readiness.py
+    # --- readiness stages of one GPU node (WAIT_GPUS) and what shows them are in state/readiness.py
 
     # --- failures
     DEADLINE = "deadline"  # [step, seconds] with the last wait as `cause` and its facts
@@ -167,7 +167,7 @@ class Code(StrEnum):
     RUN_BEGAN = "run-began"  # [by]
     NODE_READY = "node-ready"  # [worker, node, version]
     GPUS_READY = "gpus-ready"  # [worker, node, gpus]
-    GPUS_LOST = "gpus-lost"  # [worker, node, detail]
+    GPUS_LOST = "gpus-lost"  # [worker, node] with what is the matter as `cause`
     WORKLOADS_RECOVERED = "workloads-recovered"  # [workloads, after, rejected]
     WORKLOAD_UNRECOVERED = "workload-unrecovered"  # [workload, have, want, scheduling]
     SCHEDULER_NOT_RETRIED = "scheduler-not-retried"  # [pods] they fit, and still wait

@@ -41,7 +41,7 @@ def act(snapshot: Snapshot, scope: Scope) -> tuple[Order, ...]:
 def verify(snapshot: Snapshot, scope: Scope) -> Verdict:
     releases = snapshot.kubernetes.releases
     if not releases:
-        return Waiting(reason(Code.WAIT_RELEASE, release=scope.run.policy.chart.release, status="absent"))
+        return Waiting(reason(Code.WAIT_RELEASE, release=scope.run.policy.chart.release))
     release = releases[0]
     if release.status != "deployed":
         return _unfinished(snapshot, release)

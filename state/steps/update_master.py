@@ -25,7 +25,7 @@ def check(snapshot: Snapshot, scope: Scope) -> tuple[Reason, ...]:
     if not scope.run.target_version:
         found.append(reason(Code.NO_TARGET_YET, minor=scope.target))
     if not operator_present(snapshot):
-        found.append(reason(Code.WAIT_RELEASE, release=scope.run.policy.chart.release, status="absent"))
+        found.append(reason(Code.WAIT_RELEASE, release=scope.run.policy.chart.release))
     found.extend(reason(Code.OLD_NODE_UNLABELLED, node=n.name) for n in unlabelled(snapshot, scope.target))
     dirty = ((n, traces(snapshot, n)) for n in old_gpu_nodes(snapshot, scope.target))
     found.extend(reason(Code.OPERATOR_LABELLED_NODE_DIRTY, node=n.name, what=left) for n, left in dirty if left)

@@ -107,9 +107,10 @@ def test_given_a_lost_gpu_then_the_cause_and_the_numbers_are_told() -> None:
 
     assert note.at == moment(190)
     assert (note.reason.text("worker"), note.reason.text("node")) == ("n1", "10.240.1.1")
-    assert note.reason.text("detail") == "0 of 1 nvidia.com/gpu"
-    assert note.reason.cause is not None
-    assert note.reason.cause.code is Code.WAIT_GPUS
+    why = note.reason.cause
+    assert why is not None
+    assert (why.code, why.text("stage")) == (Code.WAIT_GPUS, "unhealthy-gpu")
+    assert (why.facts["have"], why.facts["want"], why.text("resource")) == (0, 1, "nvidia.com/gpu")
 
 
 def test_given_a_worker_that_leaves_then_its_gpus_are_not_said_to_be_lost() -> None:

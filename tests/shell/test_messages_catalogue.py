@@ -82,8 +82,8 @@ def test_given_no_facts_at_all_when_spoken_then_a_sentence_without_placeholders(
     ("facts", "wanted"),
     [
         (
-            {"node": "n1", "stage": "driver-starting", "detail": "pod-1"},
-            "Node `n1`: the driver is being installed (`pod-1`).",
+            {"node": "n1", "stage": "driver-starting", "pod": "pod-1"},
+            "Node `n1`: the driver is being installed, pod `pod-1`.",
         ),
         ({"node": "n1", "stage": "a-new-stage"}, "Node `n1`: `a-new-stage`."),
         ({"stage": "toolkit"}, "Node unknown: the container toolkit is starting."),

@@ -8,7 +8,7 @@ NEWS = {
     "Als Nächstes: sein GPU-Treiber.",
     Code.GPUS_READY: "Die GPUs von Worker {worker} sind zuteilbar[ auf Node {node}][: {gpus}]. "
     "Workloads können kommen.",
-    Code.GPUS_LOST: "Worker {worker} hat seine GPUs verloren[ auf Node {node}][: {detail}]. "
+    Code.GPUS_LOST: "Worker {worker} hat seine GPUs verloren[ auf Node {node}]. "
     "Solange wird kein weiterer Worker weggenommen.",
     Code.WORKLOADS_RECOVERED: "Workloads laufen wieder: {workloads}[ (nach: {after:step})]"
     "[; {rejected} abgewiesene Pods sind übrig].",

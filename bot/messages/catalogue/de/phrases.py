@@ -58,6 +58,7 @@ PHRASES = {
     "stage:node-missing": "der Node ist noch nicht beigetreten",
     "stage:node-not-ready": "der Node ist nicht Ready",
     "stage:opted-out": "der Node ist vom Operator ausgenommen",
+    "stage:no-nfd-pod": "kein Pod des NFD-Workers auf ihm, seine GPU bleibt unentdeckt",
     "stage:no-nfd-label": "die GPU ist noch nicht erkannt",
     "stage:not-labelled": "der Operator hat den Node noch nicht bemerkt",
     "stage:driver-label": "der Treiber ist noch nicht eingeplant",

@@ -15,7 +15,8 @@ WAITS = {
     Code.WAIT_OLD_WORKER_GONE: "Der alte Worker {worker} wird entfernt[ (jetzt {state})].",
     Code.WAIT_SUCCESSOR: "Warten auf den Nachfolger von {worker} im Pool {pool}.",
     Code.WAIT_NODE_READY: "Worker {worker} ist da; warten, bis sein Node[ {node}] Ready ist.",
-    Code.WAIT_GPUS: "Node {node}: {stage:stage}[ ({detail})]. Warten auf seine GPUs.",
+    Code.WAIT_GPUS: "Node {node}: {stage:stage}[, Label {labels}][, Taint {taints}][, Pod {pod}][, Container {container}]"
+    "[, {state}][: {message}][, {restarts} Neustarts][: {have} von {want} {resource}]. Warten auf seine GPUs.",
     Code.WAIT_STABLE: "Node {node} hat seine GPUs[; er muss noch {seconds:seconds} gesund bleiben].",
     Code.WAIT_PODS_GONE: "Node {node} wird geleert, noch {pods:n} Pods: {pods}.",
     Code.WAIT_CORDON: "Warten, bis Node {node} keine neuen Pods mehr annimmt.",

@@ -6,8 +6,7 @@ NEWS = {
     Code.RUN_BEGAN: "The migration begins[, approved by {by:user}].",
     Code.NODE_READY: "Worker {worker} is Ready[ as node {node}][, version {version}]. Next: its GPU driver.",
     Code.GPUS_READY: "GPUs of worker {worker} are allocatable[ on node {node}][: {gpus}]. Workloads can come.",
-    Code.GPUS_LOST: "Worker {worker} lost its GPUs[ on node {node}][: {detail}]. "
-    "No further worker is taken away meanwhile.",
+    Code.GPUS_LOST: "Worker {worker} lost its GPUs[ on node {node}]. No further worker is taken away meanwhile.",
     Code.WORKLOADS_RECOVERED: "Workloads run again: {workloads}[ (after: {after:step})]"
     "[; {rejected} rejected pods are left over].",
     Code.WORKLOAD_UNRECOVERED: "{workload} has not recovered: {have} of {want} pods are available[: {scheduling}].",

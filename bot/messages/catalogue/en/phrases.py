@@ -58,6 +58,7 @@ PHRASES = {
     "stage:node-missing": "the node has not joined yet",
     "stage:node-not-ready": "the node is not Ready",
     "stage:opted-out": "the node is opted out of the operator",
+    "stage:no-nfd-pod": "no NFD worker pod on it, so its GPU is not discovered",
     "stage:no-nfd-label": "the GPU is not discovered yet",
     "stage:not-labelled": "the operator has not noticed the node yet",
     "stage:driver-label": "the driver is not scheduled yet",

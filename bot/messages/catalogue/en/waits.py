@@ -15,7 +15,8 @@ WAITS = {
     Code.WAIT_OLD_WORKER_GONE: "Old worker {worker} is being removed[ (now {state})].",
     Code.WAIT_SUCCESSOR: "Waiting for the successor of {worker} to appear in pool {pool}.",
     Code.WAIT_NODE_READY: "Worker {worker} is up; waiting for its node[ {node}] to be Ready.",
-    Code.WAIT_GPUS: "Node {node}: {stage:stage}[ ({detail})]. Waiting for its GPUs.",
+    Code.WAIT_GPUS: "Node {node}: {stage:stage}[, label {labels}][, taint {taints}][, pod {pod}][, container {container}]"
+    "[, {state}][: {message}][, {restarts} restarts][: {have} of {want} {resource}]. Waiting for its GPUs.",
     Code.WAIT_STABLE: "Node {node} has its GPUs[; it has to stay healthy for another {seconds:seconds}].",
     Code.WAIT_PODS_GONE: "Node {node} is being emptied, {pods:n} still there: {pods}.",
     Code.WAIT_CORDON: "Waiting until node {node} takes no new pods.",
