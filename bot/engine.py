@@ -32,6 +32,7 @@ log = structlog.get_logger()
 REST_SECONDS = 3.0  # a run whose keeper failed is left alone this long
 HANDED_SECONDS = 2.0  # a run that was left to another replica: no click makes us take it back before
 PASSED_SECONDS = 60.0  # a run that only newer code can read
+TAKES = 8  # at once: who takes over hundreds of runs must still hear clicks and renew its lease
 FRESH_END_SECONDS = 3600.0
 
 
@@ -49,6 +50,7 @@ class Engine:
         self._missed: dict[str, tuple[Event, ...]] = {}
         self._leaving = self._heir = ""
         self._closing = False
+        self._gate = asyncio.Semaphore(TAKES)
 
     def nudge(self, run_id: str) -> None:
         """A run may have something to do: wake its keeper, or find one at once."""
@@ -101,7 +103,8 @@ class Engine:
 
     async def _keep(self, run_id: str) -> None:
         try:
-            stored = await self._ownership.take(run_id)
+            async with self._gate:
+                stored = await self._ownership.take(run_id)
             if stored is not None:
                 await self._keep_on(stored)
         except Unreadable as unknown:
