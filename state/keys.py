@@ -19,6 +19,7 @@ BELL = PREFIX + "bell"  # stream: run ids that somebody spoke to just now; a hin
 BRAKE = PREFIX + "brake"  # hash: who stopped the fleet, why and when
 FAILURES = PREFIX + "failures"  # zset: "<run id> <cluster> <note key>" of failed steps by time, ms
 FLEET_LOG = PREFIX + "fleet-log"  # stream: what happened to the fleet as a whole
+REHEARSAL = PREFIX + "rehearsal"  # made and deleted at each start: whether we may do what the scripts do
 
 
 def run(run_id: str) -> str:

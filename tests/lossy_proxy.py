@@ -11,10 +11,11 @@ COMMANDS = (b"EVALSHA", b"EVAL\r\n")
 
 
 class LossyProxy:
-    """Stands between client and server. `lose`: how many replies to scripts are still to be lost."""
+    """Stands between client and server. `lose`: how many replies to scripts are still to be lost, `after` so many."""
 
     def __init__(self, upstream: str) -> None:
         self.lose = 0
+        self.after = 0
         self.lost = 0
         self.asked = 0
         self._upstream = upstream
@@ -60,7 +61,8 @@ class LossyProxy:
         if not any(command in request for command in COMMANDS):
             return False
         self.asked += 1
-        if self.lose == 0:
+        if self.after or not self.lose:
+            self.after = max(0, self.after - 1)
             return False
         self.lose -= 1
         self.lost += 1

@@ -7,6 +7,7 @@ retention). Only this package may import redis.
 from dataclasses import dataclass
 from datetime import timedelta
 
+from state import keys
 from state.journal import Brake
 from state.store.address import parse_address
 from state.store.audit import verify_chain
@@ -65,7 +66,7 @@ class RedisStore:
 async def open_store(
     url: str, *, replica: str, ca_bundle: str = "", wait_replicas: int | None = None, retention_days: int = 90
 ) -> RedisStore:
-    """Connect, load the scripts and take the replica's name.
+    """Connect, load the scripts, see that we may do what they do, and take the replica's name.
 
     `wait_replicas`: that have to hold an intent before its call; None: one, when there are any. Raises ConfigError for a
     URL that cannot be read, TransientError(STORE_…) when the store does not answer.
@@ -74,6 +75,7 @@ async def open_store(
     memory = Memory()
     try:
         await link.load_scripts()
+        await link.call("rehearsal", (keys.REHEARSAL,))
         ownership = await register(link, memory, replica)
     except BaseException:
         await link.aclose()

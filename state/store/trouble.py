@@ -1,5 +1,6 @@
 """Errors of redis-py → our tree, by name. A write's failure always means "unknown"; the scripts make a repeat harmless."""
 
+import re
 from datetime import timedelta
 
 from redis.asyncio import RedisCluster
@@ -39,6 +40,7 @@ _FOR_NOW = {  # redis-py takes the first word off these
 }
 _WORDS_FOR_NOW = ("MISCONF", "NOREPLICAS", "BUSY")
 _WORDS_OF_RIGHTS = ("NOAUTH", "WRONGPASS", "NOPERM")
+_IN_A_SCRIPT = re.compile(r"^Error running script .*?: -([A-Z]+) ")
 _NO_ROOM = "max number of clients reached"  # redis-py makes a ConnectionError of it
 _RIGHTS = (AuthenticationError, AuthorizationError, NoPermissionError, ExternalAuthProviderError)
 
@@ -94,8 +96,7 @@ def telling(before: GpuMigrateError | None, exc: Exception) -> GpuMigrateError:
 
 def lacks_rights(exc: BaseException) -> bool:
     """Wrong password or missing right: asking again at once would fail alike. redis-py wraps it while connecting."""
-    word = str(exc).split(" ", 1)[0]
-    if isinstance(exc, _RIGHTS) or word in _WORDS_OF_RIGHTS:
+    if isinstance(exc, _RIGHTS) or _word(exc) in _WORDS_OF_RIGHTS:
         return True
     inner = _inside(exc)
     return inner is not None and lacks_rights(inner)
@@ -114,10 +115,18 @@ def _inside(exc: BaseException) -> BaseException | None:
 
 def _for_now(exc: Exception) -> str:
     """The word for what passes by itself or by somebody's hand, "" when it is something else."""
-    text = str(exc)
-    if _NO_ROOM in text:
+    if _NO_ROOM in str(exc):
         return _NO_ROOM
-    word = text.split(" ", 1)[0]
+    word = _word(exc)
     if isinstance(exc, ResponseError) and word in (*_WORDS_FOR_NOW, *_FOR_NOW.values()):
         return word
     return _FOR_NOW.get(type(exc), "")
+
+
+def _word(exc: BaseException) -> str:
+    """An error's first word. In a script newer servers write out a missing right, and Redis 6 puts a sentence before all."""
+    text = str(exc)
+    if text.startswith("ACL failure in script"):
+        return "NOPERM"
+    inner = _IN_A_SCRIPT.search(text)
+    return inner[1] if inner else text.split(" ", 1)[0]

@@ -125,14 +125,16 @@ async def test_given_lost_replies_when_anything_is_done_then_it_counts_once(
     assert found == expected
 
 
-async def test_given_every_reply_of_the_registration_is_lost_once_when_opened_then_it_still_opens(
-    proxy: tuple[LossyProxy, str], valkey: Valkey
+@pytest.mark.parametrize("after", [0, 1], ids=["rehearsal", "registration"])
+async def test_given_a_reply_of_the_opening_is_lost_when_opened_then_it_still_opens(
+    proxy: tuple[LossyProxy, str], valkey: Valkey, after: int
 ) -> None:
-    proxy[0].lose = 1
+    proxy[0].lose, proxy[0].after = 1, after
 
     async with opened(proxy[1], "bot-d") as store:
         assert store.ownership.holds(5)
         assert await store.ownership.due() == ()
+    assert proxy[0].lost == 1
 
 
 async def test_given_no_reply_ever_when_submitted_then_unreachable_within_its_deadline_and_recorded_once(

@@ -10,6 +10,8 @@ from redis.sentinel import MasterNotFoundError
 from state.errors import GpuMigrateError, PermanentError, TransientError
 from state.store.trouble import BarrierShort, drops_connections, lacks_rights, telling, translate
 
+IN_REDIS_6 = "Error running script (call to f_0a1b): @user_script:12: @user_script: 12:"
+
 
 @pytest.mark.parametrize(
     ("exc", "kind", "said"),
@@ -41,6 +43,14 @@ from state.store.trouble import BarrierShort, drops_connections, lacks_rights, t
         (theirs.ResponseError("WRONGPASS invalid username-password pair"), TransientError, "refused rights"),
         (theirs.AuthenticationError("Authentication required."), TransientError, "refused rights"),
         (theirs.NoPermissionError("this user has no permissions"), TransientError, "refused rights"),
+        (
+            theirs.ResponseError(f"{IN_REDIS_6} -OOM command not allowed when used memory"),
+            TransientError,
+            "refused OOM",
+        ),
+        (theirs.ResponseError(f"{IN_REDIS_6} -NOPERM this user has no right"), TransientError, "refused rights"),
+        (theirs.ResponseError("ACL failure in script: User bot has no permissions"), TransientError, "refused rights"),
+        (theirs.ResponseError(f"{IN_REDIS_6} attempt to index a nil value"), PermanentError, "refused Error running"),
         (BarrierShort("0 of 1 replicas hold the intent"), TransientError, "refused 0 of 1 replicas hold the intent"),
         (theirs.ResponseError("ERR unknown command 'XADD'"), PermanentError, "refused ERR unknown command 'XADD'"),
         (theirs.ResponseError("WRONGTYPE Operation against a key"), PermanentError, "refused WRONGTYPE"),
