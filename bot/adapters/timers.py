@@ -7,6 +7,7 @@ due times live in the journal. The job store is memory, rebuilt at start: a shar
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import structlog
 from apscheduler.jobstores.memory import MemoryJobStore
@@ -20,7 +21,7 @@ SILENCE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """`body` is called every `seconds`; a body that is still running is not called again meanwhile."""
+    """`body` is called at once and every `seconds`; one that is still running is not called again meanwhile."""
 
     name: str
     seconds: float
@@ -62,7 +63,8 @@ class Timers:
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         )
         for tick in self._ticks:
-            scheduler.add_job(self._run, IntervalTrigger(seconds=tick.seconds), args=(tick,), id=tick.name)
+            every = IntervalTrigger(seconds=tick.seconds)
+            scheduler.add_job(self._run, every, args=(tick,), id=tick.name, next_run_time=datetime.now(UTC))
         scheduler.start()
         self._scheduler = scheduler
         self._last = asyncio.get_running_loop().time()
