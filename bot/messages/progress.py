@@ -5,7 +5,7 @@ It is rewritten as the run goes on, so it holds no clock: running steps say sinc
 
 from bot.messages.layout import Block, assemble, footer, header, sections
 from bot.messages.marks import STEP, run_mark
-from bot.messages.markup import clock_time, harmless
+from bot.messages.markup import channel, clock_time, harmless
 from bot.messages.parts import answerers, here, open_approvals, operators, small_print, step_title, title, took
 from bot.messages.spans import duration
 from bot.messages.speech import Speech
@@ -18,8 +18,14 @@ STEP_LINES = 24  # lines of steps; what is over it is counted
 NOTED = 6  # waits told in full
 
 
-def progress(speech: Speech, run: Run) -> Message:
-    """The message of the run as it is now."""
+def status(speech: Speech, run: Run) -> Message:
+    """The same for one person, who may have asked elsewhere: with the channel in which the run speaks."""
+    where = (speech.phrase("footer:where", channel=channel(run.channel)),) if run.channel else ()
+    return progress(speech, run, where)
+
+
+def progress(speech: Speech, run: Run, small: tuple[str, ...] = ()) -> Message:
+    """The message of the run as it is now. `small`: more for the small print."""
     phase = speech.word("phase", run.phase.value)
     name = title(speech, run)
     blocks: list[Block] = [header(f"{run_mark(run)} {name} · {phase}")]
@@ -29,7 +35,7 @@ def progress(speech: Speech, run: Run) -> Message:
         blocks += sections((speech.phrase("steps"), *step_lines(speech, run.steps)))
     blocks += sections(_waits(speech, run))
     blocks += sections(_needed(speech, run))
-    blocks.append(footer(*small_print(speech, run)))
+    blocks.append(footer(*small_print(speech, run), *small))
     return assemble(f"{run_mark(run)} {harmless(name)}: {_now(speech, run) or phase}", blocks)
 
 

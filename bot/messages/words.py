@@ -47,7 +47,7 @@ class Words:
 
     def status(self, run: Run) -> Message:
         """Where a run stands, for one person."""
-        return progress.progress(self._speech, run)
+        return progress.status(self._speech, run)
 
     def runs(self, runs: tuple[Run, ...], brake: Reason | None = None) -> Message:
         return lists.runs(self._speech, runs, brake)

@@ -109,6 +109,7 @@ async def test_given_an_onlooker_when_steering_then_refused_and_heard() -> None:
         ("status", "gpu-multi: migration to 1.36"),
         ("status gpu-multi", "in progress"),
         ("status r-1", "in progress"),
+        ("status", "its cards and its thread are in C0MIGRATION"),
         ("report gpu-multi", "Report · gpu-multi"),
         ("help", "stop-all"),
         ("", "stop-all"),

@@ -151,7 +151,7 @@ async def test_given_one_message_that_slack_refuses_when_told_then_the_others_co
     await desk.teller.tell(told)
     desk.slack.refuses[CARD] = PermanentError(reason(Code.SLACK_REFUSED, error="invalid_blocks"))
     decided = replace(told.approvals[0], decision=Decision.APPROVED, decided_by="U1", decided_at=START)
-    fresh = Note("n", START, reason(Code.STEP_DONE, step="label-nodes", seconds=3))
+    fresh = Note("n", START, reason(Code.UNCORDONED, node="10.240.0.64"))
     with pytest.raises(PermanentError):
         await desk.teller.tell(replace(told, approvals=(decided,), notes=(*told.notes, fresh), phase=RunPhase.ACTIVE))
 
@@ -184,7 +184,7 @@ async def test_given_news_once_told_when_its_words_would_differ_now_then_it_stay
 
 async def test_given_many_news_when_told_then_each_comes_once_and_in_order() -> None:
     desk, told = Desk(), planned()
-    notes = tuple(Note(f"n{n}", START, reason(Code.STEP_DONE, step="label-nodes", seconds=n)) for n in range(30))
+    notes = tuple(Note(f"n{n}", START, reason(Code.UNCORDONED, node=f"10.240.0.{n}")) for n in range(30))
     for count in (10, 10, 30):
         await desk.teller.tell(replace(told, notes=notes[:count]))
 

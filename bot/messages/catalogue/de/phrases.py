@@ -96,6 +96,7 @@ PHRASES = {
     "banner:paused": "⏸ {sentence}",
     "banner:trouble": "⚠️ {sentence} (seit {time})",
     "footer": "Lauf `{run}` · verlangt von {who} · {time}",
+    "footer:where": "Karten und Thread stehen in {channel}",
     "footer:target": "Ziel {version}",
     # cards
     "card:question": "Frage: {step}",

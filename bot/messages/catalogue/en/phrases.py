@@ -96,6 +96,7 @@ PHRASES = {
     "banner:paused": "⏸ {sentence}",
     "banner:trouble": "⚠️ {sentence} (since {time})",
     "footer": "Run `{run}` · asked for by {who} · {time}",
+    "footer:where": "its cards and its thread are in {channel}",
     "footer:target": "target {version}",
     # cards
     "card:question": "Question: {step}",
