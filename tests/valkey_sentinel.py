@@ -56,10 +56,15 @@ def guarded(folder: Path, primary: Valkey) -> Iterator[int]:
         process.wait()
 
 
+def tell(port: int, words: str) -> bytes:
+    """Say something to a sentinel; the beginning of its answer."""
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as line:
+        line.sendall(words.encode() + b"\r\n")
+        return line.recv(65536)
+
+
 def _knows_a_replica(port: int) -> bool:
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1) as line:
-            line.sendall(b"SENTINEL REPLICAS main\r\n")
-            return line.recv(65536).startswith(b"*1")
+        return tell(port, "SENTINEL REPLICAS main").startswith(b"*1")
     except OSError:
         return False

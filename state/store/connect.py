@@ -134,6 +134,8 @@ def _sentinel(plan: Plan) -> Sentinel:
         "socket_connect_timeout": 1.0,
         "decode_responses": True,
         "retry": Retry(NoBackoff(), 0),
+        "driver_info": None,
+        "maint_notifications_config": MaintNotificationsConfig(enabled=False),
         "ssl": plan.address.tls,
         **plan.tls(),
     }

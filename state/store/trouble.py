@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 from redis.asyncio import RedisCluster
+from redis.asyncio.sentinel import MasterNotFoundError
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -97,6 +98,8 @@ def telling(before: GpuMigrateError | None, exc: Exception) -> GpuMigrateError:
 def lacks_rights(exc: BaseException) -> bool:
     """Wrong password or missing right: asking again at once would fail alike. redis-py wraps it while connecting."""
     if isinstance(exc, _RIGHTS) or _word(exc) in _WORDS_OF_RIGHTS:
+        return True
+    if isinstance(exc, MasterNotFoundError) and "AuthenticationError" in str(exc):  # it lists what each sentinel said
         return True
     inner = _inside(exc)
     return inner is not None and lacks_rights(inner)

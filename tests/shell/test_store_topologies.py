@@ -15,7 +15,7 @@ from tests.lossy_proxy import lossy
 from tests.store_life import insist, whole_life
 from tests.stored import an_intent, begun, change, opened
 from tests.valkey import Valkey, running
-from tests.valkey_sentinel import guarded, replicated
+from tests.valkey_sentinel import guarded, replicated, tell
 
 RIGHTS = ("~{gpu-migrate}:*", "+@read", "+@write", "+@scripting", "+@connection", "+time", "+wait")
 
@@ -100,7 +100,12 @@ async def test_given_sentinel_when_the_primary_dies_then_the_journal_goes_on_at_
     with ExitStack() as stack:
         primary, replica = stack.enter_context(replicated())
         guard = stack.enter_context(guarded(tmp_path, primary))
-        async with opened(f"redis+sentinel://127.0.0.1:{guard}/main/0", wait_replicas=1) as store:
+        assert tell(guard, "ACL SETUSER watch on >pw +sentinel|masters +ping") == b"+OK\r\n"
+        assert tell(guard, "ACL SETUSER default off") == b"+OK\r\n"
+        url = f"redis+sentinel://127.0.0.1:{guard}/main/0?sentinel_username=watch&sentinel_password="
+        with pytest.raises(TransientError, match="rights"):
+            await open_store(url + "wrong", replica="bot-a")
+        async with opened(url + "pw", wait_replicas=1) as store:
             stored = await begun(store)
             opening = change(stored, "t1", replace(stored.run, intent=an_intent("op-1")))
             stored = await store.runs.apply(opening)

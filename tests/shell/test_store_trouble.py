@@ -5,7 +5,7 @@ import ssl
 
 import pytest
 from redis import exceptions as theirs
-from redis.sentinel import MasterNotFoundError
+from redis.asyncio.sentinel import MasterNotFoundError
 
 from state.errors import GpuMigrateError, PermanentError, TransientError
 from state.store.trouble import BarrierShort, drops_connections, lacks_rights, telling, translate
