@@ -1,8 +1,9 @@
-"""Notice that the journal lost history, and stop: nothing may be decided on an older world than the one we acted on.
+"""Notice that time went on without us, and stop: nothing may be decided on an older world than the one we acted on.
 
 A restored backup or a failover hands us a run as it once was. Two things tell: this process saw a newer version, or the
-mark in the cluster names an operation that the run has not counted yet. Either way the run pauses, goes on looking, and
-says so; a human compares and resumes (reference on state, section 4.3).
+mark in the cluster names an operation that the run has not counted yet. And while we stood still or were cut off for
+longer than our mark is good, a bot on another store may have gone on from what we left: then its mark is there. Each time
+the run pauses, goes on looking, and says so; a human compares and resumes (reference on state, section 4.3).
 """
 
 from dataclasses import replace
@@ -27,12 +28,21 @@ def newer(run: Run, snapshot: Snapshot) -> Run:
     if known <= run.ops:
         return run
     counted = replace(run, ops=known)
-    return counted if _stopped(run) else _stop(counted, snapshot.at, known, run.ops)
+    return counted if _stopped(run, Code.STORE_REWOUND) else _stop(counted, snapshot.at, known, run.ops)
 
 
-def _stopped(run: Run) -> bool:
+def displaced(run: Run, snapshot: Snapshot) -> Run:
+    """Another run's fresh mark is in the cluster of a run at work: a bot on another store went on from what we left."""
+    other = marks.foreign_mark(run, snapshot, fresh=True)
+    if other is None or _stopped(run, Code.OTHER_RUN_IN_CLUSTER):
+        return run
+    at = snapshot.at
+    return tell(replace(run, pause=Pause("", at, other)), f"displaced:{at.isoformat()}", at, other)
+
+
+def _stopped(run: Run, code: Code) -> bool:
     """Whether people were told already and nobody has resumed since."""
-    return run.pause is not None and run.pause.reason.code is Code.STORE_REWOUND
+    return run.pause is not None and run.pause.reason.code is code
 
 
 def _stop(run: Run, at: datetime, known: int, found: int) -> Run:

@@ -40,7 +40,7 @@ from state.events import (
     Rewound,
     TurnedAway,
 )
-from state.history import newer, rewound
+from state.history import displaced, newer, rewound
 from state.news import notice, tell
 from state.outcomes import ordered, reconcile
 from state.planner import plan
@@ -123,7 +123,7 @@ def _observed(run: Run, snapshot: Snapshot) -> Run:
         return _planned(plan(run, snapshot), snapshot)
     if run.phase is RunPhase.PLANNED:
         return _replanned(run, snapshot)
-    run = notice(run, snapshot)
+    run = notice(displaced(run, snapshot), snapshot)
     run = reconcile(run, snapshot)
     run = advance(run, snapshot)
     return _ending(run, snapshot)

@@ -32,6 +32,7 @@ _NEWS = {
     Code.STRANGER: "🚨",
     Code.POSSIBLE_DOUBLE: "🚨",
     Code.STORE_REWOUND: "🚨",
+    Code.OTHER_RUN_IN_CLUSTER: "🚨",
     Code.BRAKE: "🚨",
     Code.WORKLOAD_UNRECOVERED: "⚠️",
     Code.STEP_STUCK: "⚠️",

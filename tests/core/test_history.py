@@ -1,10 +1,11 @@
 """A journal that went back in time, as a run sees it."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from state.events import Rewound
-from state.history import newer, rewound
-from state.reasons import Code
+from state.history import displaced, newer, rewound
+from state.reasons import Code, reason
 from state.run import Run
 from state.snapshot import Snapshot
 from tests.builders import START, one_worker, run
@@ -42,3 +43,33 @@ def test_given_a_run_that_stopped_for_it_when_the_mark_says_so_too_then_people_a
     assert after.ops == 11
     assert told(after) == [Code.STORE_REWOUND]
     assert after.pause == stopped.pause
+
+
+def strange(seconds_ago: int) -> Snapshot:
+    """A look at a cluster with another run's mark, good for a minute."""
+    snapshot = one_worker()
+    renewed = (snapshot.at - timedelta(seconds=seconds_ago)).isoformat()
+    mark = {"run": "r-2", "instance": "there", "op": "r-2:op9", "renewed": renewed, "seconds": "60"}
+    marker = {f"gpu-migrate/{name}": value for name, value in mark.items()}
+    return replace(snapshot, kubernetes=replace(snapshot.kubernetes, marker=marker))
+
+
+def test_given_a_fresh_mark_of_another_run_when_at_work_then_the_run_stops_and_says_so_once() -> None:
+    after = displaced(displaced(SEEN, strange(10)), strange(5))
+
+    assert after.pause is not None
+    assert after.pause.reason == reason(Code.OTHER_RUN_IN_CLUSTER, run="r-2", instance="there")
+    assert told(after) == [Code.OTHER_RUN_IN_CLUSTER]
+
+
+def test_given_a_mark_of_another_run_that_nobody_renews_when_at_work_then_the_run_goes_on() -> None:
+    assert displaced(SEEN, strange(90)) == SEEN
+
+
+def test_given_a_stopped_run_when_resumed_beside_the_other_one_then_it_stops_again() -> None:
+    resumed = replace(displaced(SEEN, strange(10)), pause=None)
+    later = replace(strange(10), at=START + timedelta(seconds=20))
+    after = displaced(resumed, later)
+
+    assert after.pause is not None
+    assert told(after) == [Code.OTHER_RUN_IN_CLUSTER] * 2
