@@ -106,11 +106,14 @@ async def test_given_a_whole_run_when_audited_then_the_chain_is_whole_and_refusa
         await humans.until(run_id, asyncio.Event())
     stored = await process.store.runs.load(run_id)
     rows = await process.store.runs.log(run_id, 10_000)
+    await process.store.set_brake("U0OPERATOR1", "stop-all")
+    fleet = await process.store.fleet.whole_log()
     await process.close()
 
     assert stored is not None
-    assert "Whole: rows 0 to" in audit_report(rows, stored)
-    text = audit_json(rows, stored)
+    assert "Whole: rows 0 to" in audit_report(rows, stored, fleet)
+    assert "Whole: entries 0 to 0 of the fleet's log" in audit_report(rows, stored, fleet)
+    text = audit_json(rows, stored, fleet)
     assert text.count('"result": "refused: not-approver[user=U0ONLOOKER1]"') == 2
     for order in world.journal:
         assert f'"order": "{order}"' in text
