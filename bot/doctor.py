@@ -1,7 +1,8 @@
-"""Ask everything that the bot depends on, side by side, and name every fault at once. Nothing is changed.
+"""Ask everything that the bot depends on, side by side, and name every fault at once.
 
-Each question has its own time; what does not answer in it is a fault like any other. Needs settings that could be read:
-what is wrong with those is said before.
+Nothing is changed, but for a key of its own in Redis that is gone again at once. Each question has its own time; what
+does not answer in it is a fault like any other. Needs settings that could be read: what is wrong with those is said
+before.
 """
 
 import asyncio
@@ -74,6 +75,7 @@ class _Wrong(Exception):  # noqa: N818 (a finding, not a failure)
 
 async def _redis(settings: Settings, words: Words) -> str:
     async with reader(settings) as store:
+        await store.rehearse()
         found = await store.durability()
         if found.risks:
             raise _Wrong(" ".join(words.sentence(risk) for risk in found.risks))

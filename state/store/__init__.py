@@ -75,7 +75,7 @@ async def open_store(
     memory = Memory()
     try:
         await link.load_scripts()
-        await link.call("rehearsal", (keys.REHEARSAL,))
+        await _rehearse(link)
         ownership = await register(link, memory, replica)
     except BaseException:
         await link.aclose()
@@ -100,6 +100,10 @@ class RedisReader:
         """What the server promises to keep. Raises TransientError."""
         return await durability(self.link)
 
+    async def rehearse(self) -> None:
+        """See that the server does all that is asked of it. Raises TransientError: what it refuses, or that we may not."""
+        await _rehearse(self.link)
+
     async def aclose(self) -> None:
         await self.link.aclose()
 
@@ -113,3 +117,7 @@ async def open_reader(url: str, *, ca_bundle: str = "") -> RedisReader:
         await link.aclose()
         raise
     return RedisReader(link, RedisRuns(link, Memory(), "reader"), RedisFleet(link, timedelta(days=90)))
+
+
+async def _rehearse(link: Link) -> None:
+    await link.call("rehearsal", (keys.REHEARSAL,))

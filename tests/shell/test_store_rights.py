@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from state.errors import TransientError
-from state.store import open_store
+from state.store import open_reader, open_store
 from tests.store_life import whole_life
 from tests.valkey import Valkey, running
 from tests.valkey_cluster import clustered
@@ -82,6 +82,26 @@ async def test_given_a_right_less_when_opened_then_it_says_so_at_once_and_nothin
 
         assert str(caught.value.reason) == "store-refused[detail=rights]", command
         assert server.say("EXISTS", "{gpu-migrate}:replicas", "{gpu-migrate}:epochs") == ":0"
+
+
+async def test_given_a_right_less_when_examined_then_it_says_so_before_anybody_starts(server: Valkey) -> None:
+    _introduce(server, "-xadd")
+    reader = await open_reader(f"unix://bot:p%40ss@{server.socket_path}")
+    with pytest.raises(TransientError, match="rights"):
+        await reader.rehearse()
+    _introduce(server)
+    await reader.rehearse()
+    await reader.aclose()
+
+    assert server.say("EXISTS", "{gpu-migrate}:rehearsal") == ":0"
+
+
+async def test_given_a_full_server_when_examined_then_it_says_so_too() -> None:
+    with running("--maxmemory", "1") as server:
+        reader = await open_reader(server.url)
+        with pytest.raises(TransientError, match="OOM"):
+            await reader.rehearse()
+        await reader.aclose()
 
 
 def test_given_the_scripts_when_read_then_the_rehearsal_does_all_that_they_do() -> None:

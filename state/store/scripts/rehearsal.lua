@@ -3,7 +3,7 @@
 -- KEYS rehearsal
 now_ms()
 local steps = {
-  {'DEL'}, {'SET', '1', 'PX', '1000'}, {'GET'}, {'EXISTS'}, {'DEL'},
+  {'SET', '1', 'PX', '1000'}, {'GET'}, {'EXISTS'}, {'DEL'}, -- first what a full server refuses: later ones it would let pass
   {'HSET', 'f', '1'}, {'HGET', 'f'}, {'HMGET', 'f'}, {'HGETALL'}, {'HEXISTS', 'f'}, {'HDEL', 'f'},
   {'SADD', 'm'}, {'SISMEMBER', 'm'}, {'SMEMBERS'}, {'SREM', 'm'},
   {'ZADD', '1', 'm'}, {'ZSCORE', 'm'}, {'ZCOUNT', '-inf', '+inf'}, {'ZRANGEBYSCORE', '-inf', '+inf'},
