@@ -219,7 +219,7 @@ class Ownership(Protocol):
         """Last look before a mutating call: the lease renewed just now, and the run's fence still ours."""
 
     async def due(self) -> tuple[str, ...]:
-        """Runs with an inbox entry or a passed alarm (or ownerless ones), as far as they are ours to work on."""
+        """Runs with an inbox entry or an alarm that passed (or ownerless ones), as far as they are ours to work on."""
 
 
 class Fleet(Protocol):

@@ -16,6 +16,7 @@ from state.codec import Unreadable
 from state.errors import RunConflict, TransientError
 from state.journal import StoredRun
 from state.reasons import Code, Reason, reason
+from state.store.alarms import Alarms
 from state.store.form import SCHEMA, stored_run
 from state.store.link import Link
 from state.store.memory import Memory, Seen
@@ -51,6 +52,7 @@ class RedisOwnership:
         self._held_until = held_until
         self._superseded = False
         self._share = Share()
+        self._alarms = Alarms()
         self._heir = ""
         self._unreadable: dict[str, float] = {}
         self.trouble: Reason | None = None
@@ -142,12 +144,16 @@ class RedisOwnership:
         return bool(int(fence) == stored.fence and owner == self._replica.owner)
 
     async def due(self) -> tuple[str, ...]:
-        """Our runs with an inbox entry or a passed alarm; then what we may take: our predecessor's, and our share."""
+        """Our runs with an inbox entry, or with a passed alarm (told once); then what we may take.
+
+        That is all that our predecessor had, and ownerless runs up to our share.
+        """
         touched = (keys.ACTIVE, keys.DUE, keys.OWNERS, keys.REPLICAS, keys.EPOCHS)
-        mine, active, others, *lists = await self._link.call("due", touched, *self._me(), within=LOOK_SECONDS)
-        loads = tuple((str(owner), int(load)) for owner, load in others)
-        backlog = Backlog(int(mine), int(active), loads, *(self._readable(each) for each in lists))
+        mine, active, others, due, *lists = await self._link.call("due", touched, *self._me(), within=LOOK_SECONDS)
         now = time.monotonic()
+        loads = tuple((str(owner), int(load)) for owner, load in others)
+        news = self._alarms.news(((str(run_id), str(moment)) for run_id, moment in due), now)
+        backlog = Backlog(int(mine), int(active), loads, *(self._readable(each) for each in (news, *lists)))
         self._heir = self._share.heir(backlog, now)
         return self._share.pick(backlog, now)
 

@@ -1,5 +1,5 @@
 -- What there is to do: our runs that are due, runs that our predecessor of the same name left, runs that nobody alive owns;
--- and how many runs each other replica has. Changes nothing.
+-- and how many runs each other replica has. Ours come with their moment, 0 = somebody spoke to it. Changes nothing.
 -- KEYS active, due, owners, replicas, epochs
 -- ARGV name, epoch
 local now = text(now_ms())
@@ -21,8 +21,10 @@ local function sort_in(run)
   seen[run] = true
   if owner and string.match(owner, '^%d+ (.*)$') == name then left[#left + 1] = run else loose[#loose + 1] = run end
 end
-for _, run in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
-  if owners[run] == me then due[#due + 1] = run else sort_in(run) end
+local passed = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'WITHSCORES')
+for i = 1, #passed, 2 do
+  local run = passed[i]
+  if owners[run] == me then due[#due + 1] = {run, passed[i + 1]} else sort_in(run) end
 end
 local active = redis.call('SMEMBERS', KEYS[1])
 for _, run in ipairs(active) do
