@@ -98,6 +98,8 @@ class Valkey:
         until(self._answers, "valkey-server does not answer")
 
     def _answers(self) -> bool:
+        if self._process is not None and self._process.poll() is not None:
+            raise ChildProcessError(f"valkey-server ended with {self._process.returncode}")
         try:
             return self.say("PING") == "+PONG"
         except OSError:
@@ -133,9 +135,19 @@ def until(reached: Callable[[], bool], what: str) -> None:
 def running(*options: str, tcp: bool = False, folder: Path | None = None) -> Iterator[Valkey]:
     """A server for the length of a block. `tcp`: on a port of 127.0.0.1 too. `folder`: keeps its files in there."""
     server = Valkey(*options, folder=folder)
-    server.port = free_port() if tcp else 0
     try:
-        server.start()
+        _start(server, tcp)
         yield server
     finally:
         server.close()
+
+
+def _start(server: Valkey, tcp: bool) -> None:
+    """A port that was free a moment ago may be somebody else's now: then another one."""
+    for _ in range(3 if tcp else 1):
+        server.port = free_port() if tcp else 0
+        try:
+            return server.start()
+        except ChildProcessError as exc:
+            ended = exc
+    raise ended

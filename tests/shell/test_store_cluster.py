@@ -15,6 +15,7 @@ from tests.stored import a_click, an_intent, begun, change, opened
 from tests.valkey import Valkey, running, until
 from tests.valkey_cluster import Cluster, clustered, is_well
 from tests.valkey_sentinel import in_step
+from tests.valkey_users import introduce
 
 MANY = 30
 RUNS = ("run-1", "run-2", "run-3", "run-4")
@@ -72,8 +73,13 @@ async def _all_went_on(acked: dict[str, int]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_given_only_a_node_without_our_keys_when_opened_then_a_run_lives_its_life(cluster: Cluster) -> None:
-    await whole_life(cluster.url(cluster.other()), wait_replicas=1)
+async def test_given_a_node_without_our_keys_and_the_handbooks_user_when_opened_then_a_run_lives_its_life(
+    cluster: Cluster,
+) -> None:
+    for node in cluster.nodes:
+        introduce(node, cluster=True)
+
+    await whole_life(cluster.url(cluster.other()).replace("//", "//bot:p%40ss@"), wait_replicas=1)
 
 
 async def test_given_a_plain_server_when_opened_as_a_cluster_then_it_says_what_it_is() -> None:

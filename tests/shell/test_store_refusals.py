@@ -78,7 +78,12 @@ async def test_given_snapshots_that_fail_when_written_then_misconf_until_one_suc
     await _counts_once(store)
 
 
-async def test_given_a_full_disk_that_writes_behind_when_written_then_misconf_until_there_is_room() -> None:
+async def test_given_a_full_disk_when_written_then_it_says_so_and_all_that_was_acked_is_kept() -> None:
+    await asyncio.gather(_full_disk_behind(), _full_disk_at_once())
+
+
+async def _full_disk_behind() -> None:
+    """Written once a second: refused until there is room."""
     with running("--appendfsync", "everysec") as server:
         async with opened(server.url) as store:
             await begun(store)
@@ -91,7 +96,8 @@ async def test_given_a_full_disk_that_writes_behind_when_written_then_misconf_un
             await _counts_once(store)
 
 
-async def test_given_a_full_disk_that_writes_at_once_when_written_then_the_server_ends_and_all_acked_is_kept() -> None:
+async def _full_disk_at_once() -> None:
+    """Written before each answer: the server ends."""
     with running() as server:
         async with opened(server.url) as store:
             stored = await begun(store)

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from state.errors import TransientError
+from state.keys import REHEARSAL
 from state.store import open_reader, open_store
+from state.store.script import script
 from tests.store_life import whole_life
 from tests.valkey import Valkey, running
-from tests.valkey_cluster import clustered
 from tests.valkey_sentinel import replicated
+from tests.valkey_users import introduce
 
 ROOT = Path(__file__).parents[2]
-HANDBOOK = ROOT / "docs" / "configuration.md"
 SCRIPTS = ROOT / "state" / "store" / "scripts"
 FORBIDDEN = (
     "FLUSHALL", "FLUSHDB", "CONFIG GET requirepass", "CONFIG SET maxmemory 1", "KEYS *", "SCAN 0", "SHUTDOWN", "SAVE",
@@ -22,14 +23,6 @@ FORBIDDEN = (
     "REPLICAOF 127.0.0.1 1", "CLUSTER RESET", "SWAPDB 0 1", "SORT {gpu-migrate}:runs", "RENAME {gpu-migrate}:runs x",
     "GET other", "SET other 1", "DEL other", "PUBLISH other x", "MIGRATE 127.0.0.1 1 {gpu-migrate}:runs 0 1",
 )  # fmt: skip
-
-
-def _introduce(server: Valkey, *more: str, cluster: bool = False) -> None:
-    """Make the user as the handbook's lines do; the second is for clusters."""
-    lines = re.findall(r"^ACL SETUSER gpu-migrate (.*)$", HANDBOOK.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(lines) == 2
-    rules = " ".join(lines if cluster else lines[:1]).split()
-    assert server.say("ACL", "SETUSER", "bot", "reset", *rules, ">p@ss", *more) == "+OK"
 
 
 def _rehearsed() -> set[str]:
@@ -44,29 +37,21 @@ def server() -> Iterator[Valkey]:
 
 
 async def test_given_the_user_of_the_handbook_when_used_then_a_run_lives_its_life(server: Valkey) -> None:
-    _introduce(server)
+    introduce(server)
 
     await whole_life(f"unix://bot:p%40ss@{server.socket_path}?db=3")
 
 
 async def test_given_replicas_when_the_user_of_the_handbook_is_used_then_its_intents_are_held_there() -> None:
     with replicated() as (primary, _):
-        _introduce(primary)
+        introduce(primary)
 
         await whole_life(f"redis://bot:p%40ss@127.0.0.1:{primary.port}", wait_replicas=1)
 
 
-async def test_given_a_cluster_when_the_user_of_the_handbook_is_used_then_a_run_lives_its_life() -> None:
-    with clustered() as cluster:
-        for node in cluster.nodes:
-            _introduce(node, cluster=True)
-
-        await whole_life(cluster.url(cluster.other()).replace("//", "//bot:p%40ss@"), wait_replicas=1)
-
-
 @pytest.mark.parametrize("command", FORBIDDEN)
 def test_given_the_user_of_the_handbook_when_it_asks_for_more_then_it_may_not(server: Valkey, command: str) -> None:
-    _introduce(server, cluster=True)
+    introduce(server, cluster=True)
 
     assert "no permissions" in server.ask("ACL", "DRYRUN", "bot", *command.split())
 
@@ -76,7 +61,7 @@ async def test_given_a_right_less_when_opened_then_it_says_so_at_once_and_nothin
 ) -> None:
     for command in sorted(_rehearsed() | {"EVALSHA", "SCRIPT"}):
         server.say("FLUSHALL")
-        _introduce(server, f"-{command.lower()}")
+        introduce(server, f"-{command.lower()}")
         with pytest.raises(TransientError) as caught:
             await open_store(f"unix://bot:p%40ss@{server.socket_path}", replica="bot-a")
 
@@ -85,23 +70,20 @@ async def test_given_a_right_less_when_opened_then_it_says_so_at_once_and_nothin
 
 
 async def test_given_a_right_less_when_examined_then_it_says_so_before_anybody_starts(server: Valkey) -> None:
-    _introduce(server, "-xadd")
+    introduce(server, "-xadd")
     reader = await open_reader(f"unix://bot:p%40ss@{server.socket_path}")
     with pytest.raises(TransientError, match="rights"):
         await reader.rehearse()
-    _introduce(server)
+    introduce(server)
     await reader.rehearse()
     await reader.aclose()
 
-    assert server.say("EXISTS", "{gpu-migrate}:rehearsal") == ":0"
+    assert server.say("EXISTS", REHEARSAL) == ":0"
 
 
-async def test_given_a_full_server_when_examined_then_it_says_so_too() -> None:
-    with running("--maxmemory", "1") as server:
-        reader = await open_reader(server.url)
-        with pytest.raises(TransientError, match="OOM"):
-            await reader.rehearse()
-        await reader.aclose()
+def test_given_a_full_server_when_rehearsed_then_it_is_refused_at_once() -> None:
+    with running("--maxmemory", "1") as full:
+        assert full.say("EVAL", script("rehearsal").text, "1", REHEARSAL).startswith("-OOM")
 
 
 def test_given_the_scripts_when_read_then_the_rehearsal_does_all_that_they_do() -> None:

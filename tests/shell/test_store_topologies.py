@@ -1,4 +1,4 @@
-"""The same journal behind Sentinel, over TLS, as a user with few rights, and with replicas."""
+"""The same journal behind Sentinel, over TLS, and with replicas."""
 
 import ssl
 from contextlib import ExitStack
@@ -16,8 +16,6 @@ from tests.store_life import insist, whole_life
 from tests.stored import an_intent, begun, change, opened
 from tests.valkey import Valkey, running
 from tests.valkey_sentinel import guarded, replicated, tell
-
-RIGHTS = ("~{gpu-migrate}:*", "+@read", "+@write", "+@scripting", "+@connection", "+time", "+wait")
 
 
 async def test_given_a_port_when_opened_then_a_run_lives_its_life() -> None:
@@ -43,14 +41,6 @@ async def test_given_tls_when_the_authority_is_known_then_a_run_lives_its_life_e
 
     assert stored.version == 0
     assert str(caught.value.reason) == "store-unreachable[detail=SSLCertVerificationError]"
-
-
-async def test_given_a_user_with_the_documented_rights_when_opened_then_a_run_lives_its_life() -> None:
-    with running() as server:
-        server.say("ACL", "SETUSER", "bot", "on", ">p@ss", *RIGHTS)
-        server.say("ACL", "SETUSER", "default", "off")
-
-        await whole_life(f"unix://bot:p%40ss@{server.socket_path}")
 
 
 async def test_given_a_wrong_password_when_opened_then_rights_are_named_and_no_secret() -> None:
