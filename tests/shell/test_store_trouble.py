@@ -2,12 +2,14 @@
 
 import socket
 import ssl
+from pathlib import Path
 
 import pytest
 from redis import exceptions as theirs
 from redis.asyncio.sentinel import MasterNotFoundError
 
 from state.errors import GpuMigrateError, PermanentError, TransientError
+from state.store import trouble
 from state.store.trouble import BarrierShort, drops_connections, lacks_rights, telling, translate
 
 IN_REDIS_6 = "Error running script (call to f_0a1b): @user_script:12: @user_script: 12:"
@@ -156,3 +158,10 @@ def test_given_an_error_when_asked_whether_idle_connections_are_worth_keeping_th
     assert drops_connections(theirs.ReadOnlyError("demoted"))
     assert drops_connections(OSError("reset"))
     assert not drops_connections(theirs.OutOfMemoryError("full"))
+
+
+def test_given_the_handbook_when_somebody_is_paged_then_each_word_is_explained_there() -> None:
+    handbook = (Path(__file__).parents[2] / "docs" / "runbook.md").read_text(encoding="utf-8")
+    words = {*trouble._FOR_NOW.values(), *trouble._WORDS_FOR_NOW, trouble._NO_ROOM, "rights"}
+
+    assert {word for word in words if f"`{word}`" not in handbook} == set()
