@@ -53,8 +53,10 @@ def advance(run: Run, snapshot: Snapshot) -> Run:
 def _eligible(run: Run, step: StepRun) -> bool:
     if run.phase is RunPhase.ABORTING and step.kind not in (StepKind.UNDO, StepKind.REMOVE_TEMPORARY_POOL):
         return False
-    if run.phase is RunPhase.ABORTING and step.kind is not StepKind.UNDO and run.intent is not None:
-        return False  # an open call may be about the pool
+    if run.phase is RunPhase.ABORTING and run.intent is not None:
+        giving_back = step.kind is StepKind.UNDO and run.intent.step_key == step.key
+        if not giving_back:
+            return False  # an open call may close a node that then has to be opened, or be about the pool
     done = {s.key for s in run.steps if s.phase is StepPhase.DONE}
     done |= {s.key for s in run.steps if s.kind is StepKind.UNDO and s.phase is StepPhase.FAILED}
     return all(key in done for key in step.after) or step.phase in STARTED

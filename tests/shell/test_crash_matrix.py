@@ -7,15 +7,17 @@ the world, never what the bot says.
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
 from bot.points import Place
+from state.events import AbortRequested
 from state.run import Run, RunPhase
+from state.store import open_reader
 from tests.builders import one_worker
 from tests.shell.ports import MemoryChat, Mood, World
-from tests.shell.process import Deadly, end_lease, people, start_process, track_tasks
+from tests.shell.process import CLUSTER, OPERATOR, Deadly, People, end_lease, people, start_process, track_tasks
 from tests.valkey import Valkey, running
 
 ONCE = ("UpdateMaster", "ReplaceWorker", "CreatePool", "RemovePool", "InstallChart")
@@ -113,3 +115,57 @@ async def test_given_redis_dies_with_the_process_when_gone_on_then_each_once_onl
     assert run.phase is RunPhase.DONE
     assert once_only(world) == EXPECTED
     assert len(deadly.subjects) >= len(AWAITED)
+
+
+@dataclass
+class Abandoned(Deadly):
+    """Somebody aborts as soon as a node is closed; the process dies where it opens the node again."""
+
+    world: World = field(default_factory=lambda: World(one_worker()))
+    url: str = ""
+    aborted: bool = False
+
+    async def reach(self, place: Place, subject: str) -> None:
+        if place is Place.CALLED and subject.startswith("CordonNode") and not self.aborted:
+            self.aborted = True
+            await self._abort()
+        if subject.startswith("UncordonNode"):
+            await super().reach(place, subject)
+
+    async def _abort(self) -> None:
+        """Before the call's outcome is known."""
+        reader = await open_reader(self.url)
+        try:
+            run_id = await reader.runs.active(CLUSTER)
+            assert run_id is not None
+            humans = People(reader, self.world)
+            await humans.submit(run_id, AbortRequested(self.world.now(), "abort-1", OPERATOR))
+            await humans.once(run_id, lambda run: run.phase is RunPhase.ABORTING)
+        finally:
+            await reader.aclose()
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["same replica", "other replica"])
+async def test_given_a_death_while_an_aborted_run_gives_back_when_gone_on_then_the_node_is_opened_once(
+    databases: Valkey, same: bool
+) -> None:
+    track_tasks()
+    places = [place for place in Place if place is not Place.VERIFYING]  # the next look finds the node open already
+    stages = [Stage(databases, 48 + number, same) for number in range(len(places))]
+    deaths = [
+        Abandoned(place, url=f"{stage.server.url}?db={stage.number}")
+        for place, stage in zip(places, stages, strict=True)
+    ]
+    played = await asyncio.gather(
+        *(play(stage, deadly.world, deadly) for stage, deadly in zip(stages, deaths, strict=True))
+    )
+
+    for (run, chat), deadly in zip(played, deaths, strict=True):
+        calls = Counter(line.partition(" ")[0] for line in deadly.world.journal)
+        node = "10.240.0.64"
+
+        assert run.phase is RunPhase.ABORTED
+        assert len(deadly.subjects) == calls[f"CordonNode({node}"] == calls[f"UncordonNode({node}"] == 1, deadly.place
+        assert "ReplaceWorker" not in once_only(deadly.world)
+        assert not any(node.unschedulable for node in deadly.world.model.snapshot.kubernetes.nodes)
+        assert max(Counter(chat.posts).values()) == 1
