@@ -28,7 +28,7 @@ from tests.flows.stage import Stage, staged, wait_for
 
 KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 40
 RUNS = 6
-CHANGES = max(2, KILLS // 8)  # of the leader, by death; and as many by SIGTERM
+CHANGES = max(4, KILLS // 10)  # of the leader, by death; and as many by SIGTERM
 ONE, TWO = "one", "two"
 LEASE = 12.0  # seconds; what a leader change cannot be quicker than
 READY = 30.0

@@ -28,7 +28,7 @@ from state.snapshot import Forecast, Snapshot
 log = structlog.get_logger()
 
 GAP_SECONDS = 1.0
-MARKS = 3  # renewals of the mark while it is good
+MARKS = 4  # renewals of the mark while it is good; a waiting run looks three times meanwhile
 WORKING = (RunPhase.ACTIVE, RunPhase.PREPARED, RunPhase.ABORTING)
 
 
@@ -46,7 +46,7 @@ class Lookout:
         self._epoch = 0
         self._fresh = False
         self._looked = float("-inf")
-        self._marked = float("-inf")
+        self._mark_due = float("-inf")
         self._foreseen = float("-inf")
         self._forecast: tuple[Forecast, ...] = ()
         self.cluster_id = stored().run.cluster_id
@@ -105,17 +105,16 @@ class Lookout:
     async def _renew_mark(self, kubernetes: Kubernetes) -> None:
         """While a run is at work its mark in the cluster stays fresh, so that no second bot begins beside it."""
         stored, now = self._stored(), asyncio.get_running_loop().time()
-        if (
-            stored.run.phase not in WORKING
-            or now - self._marked < stored.run.policy.durations.stale.total_seconds() / MARKS
-        ):
+        if stored.run.phase not in WORKING or now < self._mark_due:
             return
-        self._marked = now
+        durations = stored.run.policy.durations
         mark = marks.facts(stored.run, stored.fence, self._around.instance, self._around.clock.now())
         try:
             await kubernetes.claim(mark, self._around.instance)
+            self._mark_due = now + durations.stale.total_seconds() / MARKS
         except GpuMigrateError as error:
             log.warning("mark not renewed", run=stored.run.id, reason=str(error.reason))
+            self._mark_due = now + durations.poll.total_seconds()
 
     async def forget_mark(self) -> None:
         """The run is over: the cluster is free for another."""

@@ -32,6 +32,7 @@ class WatchedKubernetes(WorldKubernetes):
         self.dry_runs = 0
         self.closed = 0
         self.trouble: TransientError | PermanentError | None = None
+        self.refuses_marks: PermanentError | None = None
         self.watch_ends: BaseException | None = None
 
     async def look(self, *, fresh: bool = False) -> KubernetesView:
@@ -43,8 +44,8 @@ class WatchedKubernetes(WorldKubernetes):
 
     async def claim(self, facts: Mapping[str, str], holder: str) -> Mapping[str, str]:
         self.claims += 1
-        if self.trouble is not None:
-            raise self.trouble
+        if (trouble := self.trouble or self.refuses_marks) is not None:
+            raise trouble
         return await super().claim(facts, holder)
 
     async def dry_run_evict(self, order: EvictPod) -> Reason | None:
@@ -129,6 +130,22 @@ async def test_given_a_run_at_work_when_looked_at_often_then_its_mark_is_renewed
         await asyncio.sleep(0.06)  # a third of the mark's life
         await lookout.look()
 
+    assert (at_once, kubernetes.claims) == (1, 2)
+
+
+async def test_given_a_mark_that_was_refused_when_the_next_look_is_due_then_it_is_tried_again() -> None:
+    durations = replace(SLOW, stale=timedelta(hours=1), poll=timedelta(milliseconds=30))
+    async with looking(rig(), begun(durations)) as (lookout, kubernetes):
+        kubernetes.refuses_marks = PermanentError(reason(Code.API_REFUSED, status=403, message="no"))
+        event = await lookout.look()
+        await lookout.look()
+        at_once = kubernetes.claims
+        kubernetes.refuses_marks = None
+        await asyncio.sleep(0.04)
+        for _ in range(3):
+            await lookout.look()
+
+    assert isinstance(event, Observed)  # what was seen counts all the same
     assert (at_once, kubernetes.claims) == (1, 2)
 
 
