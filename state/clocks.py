@@ -3,7 +3,8 @@
 Ours is everything until the once-only call of a step is out: labelling, installing, emptying. That clock stands still while
 the run is paused or braked, and while the cluster cannot be looked at. From the call on the time is IBM's: a machine that
 is being made goes on being made, so that clock runs on and people hear when it takes too long. A deadline that passed
-while nobody watched (this bot was down) counts for nothing before a fresh look; our own work then gets its time anew.
+while nobody watched (this bot was down) counts for nothing: our own work gets its time anew, and what IBM did meanwhile
+the little time in which fresh looks show whether it is good.
 Questions have no deadline at all.
 """
 
@@ -45,12 +46,17 @@ def unwatched(run: Run, step: StepRun, at: datetime) -> bool:
 
 
 def back_again(run: Run, at: datetime) -> Run:
-    """After an absence: our own work, whose deadline passed meanwhile, gets its time anew."""
+    """After an absence: no step is late before it could be seen for a while."""
     if _still(run):
         return run
-    late = {s.key for s in run.steps if _ours(s) and unwatched(run, s, at)}
-    steps = (replace(s, deadline_at=at + patience(run, s)) if s.key in late else s for s in run.steps)
-    return replace(run, steps=tuple(steps)) if late else run
+    return replace(run, steps=tuple(_seen_again(run, step, at) for step in run.steps))
+
+
+def _seen_again(run: Run, step: StepRun, at: datetime) -> StepRun:
+    if step.phase in _OVER or not unwatched(run, step, at):
+        return step
+    durations = run.policy.durations
+    return replace(step, deadline_at=at + (patience(run, step) if _ours(step) else durations.stable + durations.quiet))
 
 
 def worked(step: StepRun, at: datetime) -> int:

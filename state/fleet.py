@@ -10,7 +10,7 @@ from state.gpu_workers import gpu_workers, running_version
 from state.readiness import judge
 from state.reasons import Code, Reason, reason
 from state.run import Run, StepKind, StepPhase
-from state.snapshot import Snapshot, Worker
+from state.snapshot import Node, Snapshot, Worker
 from state.versions import runs_minor
 
 
@@ -45,15 +45,16 @@ def unwell(snapshot: Snapshot, run: Run, worker: Worker) -> Reason | None:
     verdict = judge(snapshot, worker, expected_of(worker, run.baseline))
     if not verdict.healthy:
         return verdict.reason
-    return _unstable(snapshot, run, worker, node.name)
+    return _unstable(snapshot, run, worker, node)
 
 
-def _unstable(snapshot: Snapshot, run: Run, worker: Worker, node: str) -> Reason | None:
+def _unstable(snapshot: Snapshot, run: Run, worker: Worker, node: Node) -> Reason | None:
+    """Good for too short a time, by our own looks and by the node's word: it may have been away while nobody looked."""
     since = run.healthy_since.get(worker.id)
     stable = run.policy.durations.stable
-    if since is not None and snapshot.at - since >= stable:
+    if since is not None and snapshot.at - max(since, node.ready_since or since) >= stable:
         return None
-    return reason(Code.WAIT_STABLE, node=node, seconds=int(stable.total_seconds()))
+    return reason(Code.WAIT_STABLE, node=node.name, seconds=int(stable.total_seconds()))
 
 
 def overdue(snapshot: Snapshot, run: Run, worker: Worker, since: datetime | None) -> Reason | None:

@@ -140,7 +140,8 @@ def abort(run: Run, event: AbortRequested) -> Said:
         return left, reason(Code.NOTHING_TO_DO, command="abort", phase=run.phase.value) if left == run else None
     why = reason(Code.RUN_ABORTED, by=event.by.user)
     run = withdraw_all(run, event.at)
-    if run.baseline is None or run.phase in (RunPhase.PLANNING, RunPhase.PLANNED):
+    began = run.phase not in (RunPhase.PLANNING, RunPhase.PLANNED) or run.labelled or run.cordons  # `prepare` has begun
+    if run.baseline is None or not began:
         return _end_aborted(run, event, why), None
     steps = tuple(replace(s, queue=()) for s in run.steps if s.kind is not StepKind.REMOVE_TEMPORARY_POOL)
     steps = (*steps, StepRun(StepKind.UNDO.value, StepKind.UNDO), *_removal(run))

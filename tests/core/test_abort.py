@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from state.events import AbortRequested, Approved, OutcomeKind, PauseRequested, Rejected
+from state.events import AbortRequested, Approved, ContinueRequested, OutcomeKind, PauseRequested, Rejected
 from state.opt_out import DRIVER, OPERANDS
 from state.reasons import Code
-from state.run import RunPhase, StepKind, StepPhase
+from state.run import Goal, RunPhase, StepKind, StepPhase
 from tests.builders import one_worker, run, two_workers
 from tests.core.driving import codes, drive, in_phase, kinds, ordered, outcome, phase, settle, until_open
 from tests.core.model import APPROVER, OPERATOR, Drive, Model
@@ -27,6 +27,19 @@ def test_given_no_approved_plan_when_aborted_then_it_ends_at_once(ticks: int) ->
     d.say(AbortRequested)
 
     assert (d.run.phase, d.model.journal) == (RunPhase.ABORTED, [])
+    assert not any(a.decision is None for a in d.run.approvals)
+
+
+def test_given_a_prepared_run_whose_new_plan_is_aborted_then_what_prepare_did_is_given_back_or_named() -> None:
+    d = drive(two_workers(), lambda d: d.run.phase is RunPhase.PREPARED, goal=Goal.PREPARE)
+    d.approve = False
+    d.say(ContinueRequested)
+    assert phase(d) is RunPhase.PLANNED
+
+    d.say(AbortRequested)
+
+    assert phase(d) is RunPhase.ABORTED
+    assert Code.LABELS_KEPT in codes(d)
     assert not any(a.decision is None for a in d.run.approvals)
 
 

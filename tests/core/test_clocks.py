@@ -158,15 +158,34 @@ def test_given_a_bot_that_was_down_when_ibm_needed_its_time_then_one_fresh_look_
     assert Code.STEP_STUCK not in codes(d)
 
 
-def test_given_a_bot_that_was_down_when_the_fresh_look_shows_no_end_then_people_hear_at_once() -> None:
+def test_given_a_bot_that_was_down_when_fresh_looks_show_no_end_then_people_hear_soon() -> None:
     d = drive(two_workers(), in_phase(StepKind.UPDATE_MASTER, StepPhase.VERIFYING))
     d.approve = False
     wait(d, NIGHT)
+    back = d.at
+    while Code.STEP_STUCK not in codes(d):
+        look(d)
+        wait(d, timedelta(seconds=20))
 
+    assert d.at - back < timedelta(minutes=6)
+    assert step(d, StepKind.UPDATE_MASTER).phase is StepPhase.FAILED
+
+
+def test_given_a_replacement_that_came_while_the_bot_was_down_when_back_then_nobody_hears_of_a_delay() -> None:
+    """Its GPUs were never seen before, so they have to be good for a while first."""
+    d = drive(two_workers(), ordered("ReplaceWorker"))
+    d.approve = False
+    for _ in range(8):
+        d.model.tick()
+    wait(d, NIGHT)
+    look(d)
+    assert (replacing(d).phase, replacing(d).note.code) == (StepPhase.VERIFYING, Code.WAIT_STABLE)
+
+    wait(d, d.run.policy.durations.stable)
     look(d)
 
-    assert step(d, StepKind.UPDATE_MASTER).phase is StepPhase.FAILED
-    assert Code.STEP_STUCK in codes(d)
+    assert replacing(d).phase is StepPhase.DONE
+    assert Code.STEP_STUCK not in codes(d)
 
 
 def test_given_ibm_at_work_when_the_api_is_silent_past_the_deadline_then_people_hear_that_too() -> None:
@@ -179,6 +198,20 @@ def test_given_ibm_at_work_when_the_api_is_silent_past_the_deadline_then_people_
     note = step(d, StepKind.UPDATE_MASTER).note
     assert note is not None
     assert (note.code, note.cause) == (Code.DEADLINE, AWAY)
+
+
+def test_given_a_node_that_was_away_while_nobody_looked_when_back_then_it_has_to_stay_for_a_while_again() -> None:
+    d = replaced()
+    look(d)
+    wait(d, NIGHT)
+    twist(d, lambda w: change_node(w, fresh(w), ready_since=w.at - timedelta(seconds=20)))
+
+    look(d)
+
+    assert (replacing(d).phase, replacing(d).note.code) == (StepPhase.VERIFYING, Code.WAIT_STABLE)
+    wait(d, d.run.policy.durations.stable)
+    look(d)
+    assert replacing(d).phase is StepPhase.DONE
 
 
 # --- retry
