@@ -41,6 +41,7 @@ _FOR_NOW = {  # redis-py takes the first word off these
 }
 _WORDS_FOR_NOW = ("MISCONF", "NOREPLICAS", "BUSY")
 _WORDS_OF_RIGHTS = ("NOAUTH", "WRONGPASS", "NOPERM")
+_NO_RIGHT_IN_A_SCRIPT = ("ACL failure in script", "The user executing the script can't")
 _IN_A_SCRIPT = re.compile(r"^Error running script .*?: -([A-Z]+) ")
 _NO_ROOM = "max number of clients reached"  # redis-py makes a ConnectionError of it
 _RIGHTS = (AuthenticationError, AuthorizationError, NoPermissionError, ExternalAuthProviderError)
@@ -127,9 +128,9 @@ def _for_now(exc: Exception) -> str:
 
 
 def _word(exc: BaseException) -> str:
-    """An error's first word. In a script newer servers write out a missing right, and Redis 6 puts a sentence before all."""
+    """An error's first word. In a script a missing right is written out, and Redis 6 puts a sentence before all others."""
     text = str(exc)
-    if text.startswith("ACL failure in script"):
+    if any(words in text for words in _NO_RIGHT_IN_A_SCRIPT):
         return "NOPERM"
     inner = _IN_A_SCRIPT.search(text)
     return inner[1] if inner else text.split(" ", 1)[0]

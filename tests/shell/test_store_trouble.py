@@ -50,7 +50,21 @@ IN_REDIS_6 = "Error running script (call to f_0a1b): @user_script:12: @user_scri
             TransientError,
             "refused OOM",
         ),
-        (theirs.ResponseError(f"{IN_REDIS_6} -NOPERM this user has no right"), TransientError, "refused rights"),
+        (
+            theirs.ResponseError(f"{IN_REDIS_6} -MISCONF Errors writing to the AOF file: No"),
+            TransientError,
+            "refused MISCONF",
+        ),
+        (
+            theirs.ResponseError(f"{IN_REDIS_6} -NOREPLICAS Not enough good replicas"),
+            TransientError,
+            "refused NOREPLICAS",
+        ),
+        (
+            theirs.ResponseError(f"{IN_REDIS_6} The user executing the script can't run"),
+            TransientError,
+            "refused rights",
+        ),
         (theirs.ResponseError("ACL failure in script: User bot has no permissions"), TransientError, "refused rights"),
         (theirs.ResponseError(f"{IN_REDIS_6} attempt to index a nil value"), PermanentError, "refused Error running"),
         (BarrierShort("0 of 1 replicas hold the intent"), TransientError, "refused 0 of 1 replicas hold the intent"),
