@@ -34,6 +34,7 @@ HANDED_SECONDS = 2.0  # a run that was left to another replica: no click makes u
 PASSED_SECONDS = 60.0  # a run that only newer code can read
 TAKES = 8  # at once: who takes over hundreds of runs must still hear clicks and renew its lease
 FRESH_END_SECONDS = 3600.0
+MOMENT_SECONDS = 0.05
 
 
 class Engine:
@@ -145,8 +146,10 @@ class Engine:
 
     async def _leave(self, run_id: str, heir: str) -> None:
         self._rest(run_id, HANDED_SECONDS)
-        if await _quietly(self._ownership.release(run_id, heir)):
-            self._again.discard(run_id)
+        if not await _quietly(self._ownership.release(run_id, heir)):
+            return
+        self._again.discard(run_id)
+        if heir:
             self._around.metrics.handed_over.inc()
             log.info("run left to a replica that has fewer", run=run_id, owner=heir)
 
@@ -184,16 +187,23 @@ class Engine:
 
     async def aclose(self) -> None:
         """Stop all keepers and hand their runs over; nothing is lost, the journal has it."""
-        self._closing = True
-        kept = tuple(self._keepers)
+        self._closing, self._heir = True, ""
         try:
             async with asyncio.timeout(CALL_SECONDS):  # for all of it: the platform's patience has an end too
-                await asyncio.gather(*(keeper.wind_down(CALL_SECONDS) for keeper in self._keepers.values()))
+                await asyncio.gather(*(self._let_go(*kept) for kept in self._keepers.items()))
         except TimeoutError:
-            log.warning("calls under way are left to the next owner", runs=kept)
+            log.warning("calls under way are left to the next owner", runs=tuple(self._keepers))
+        kept = tuple(self._keepers)
         await end(self._tasks.values())
         for run_id in kept:
-            await _quietly(self._ownership.release(run_id))
+            if not await _quietly(self._ownership.release(run_id)):
+                break  # the store is away; our lease runs out by itself
+
+    async def _let_go(self, run_id: str, keeper: Keeper) -> None:
+        """Let a run go in good order: at once when no call is under way, else when that has its outcome."""
+        await keeper.wind_down(CALL_SECONDS)
+        while run_id in self._keepers and keeper.part():  # noqa: ASYNC110 (bounded, in a moment)
+            await asyncio.sleep(MOMENT_SECONDS)
 
 
 async def _quietly(call: Coroutine[Any, Any, None]) -> bool:

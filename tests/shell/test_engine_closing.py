@@ -5,8 +5,13 @@ import asyncio
 import pytest
 
 from bot.engine import Engine
+from bot.ports import Place
+from handlers.ports import Message
 from state.orders import LabelNode
+from state.run import RunPhase
+from tests.builders import run
 from tests.shell.journal import away
+from tests.shell.ports import MemoryChat
 from tests.shell.rig import QUICK, QuietKubernetes, begun, rig, settled, until
 
 HAND_OVER_SECONDS = 10.0
@@ -60,3 +65,51 @@ async def test_given_a_call_under_way_when_closed_then_it_comes_to_its_outcome_a
 
     assert world.world.journal == ["LabelNode(10.240.0.64 uid-w1)"]
     assert any(change.log.get("kind") == "accepted" for change in world.store.changes)
+
+
+async def test_given_a_free_run_beside_a_busy_one_when_closed_then_it_goes_at_once() -> None:
+    world = rig()
+    world.kubernetes = kubernetes = HangingKubernetes(world.world)
+    world.put(begun(QUICK))
+    world.put(run(id="r-2", phase=RunPhase.PLANNED))
+    engine = Engine(world.around(), world.ownership)
+    for run_id in world.store.stored:
+        engine.nudge(run_id)
+    await kubernetes.called.wait()
+    closing = asyncio.create_task(engine.aclose())
+    await until(lambda: world.ownership.released, "the free run's hand-over", 2.0)
+    early = list(world.ownership.released)
+    kubernetes.answer.set()
+    await closing
+
+    assert early == ["r-2"]
+    assert sorted(set(world.ownership.released)) == ["r-1", "r-2"]
+
+
+class SlowChat(MemoryChat):
+    """Posts arrive; their answers take until the gate opens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def post(self, channel: str, message: Message, *, key: str, thread: str = "") -> Place:
+        place = await super().post(channel, message, key=key, thread=thread)
+        await self.gate.wait()
+        return place
+
+
+async def test_given_a_message_on_its_way_when_closed_then_it_is_known_where_it_stands() -> None:
+    world = rig()
+    world.chat = chat = SlowChat()
+    world.put(run(phase=RunPhase.PLANNED))
+    engine = Engine(world.around(), world.ownership)
+    engine.nudge("r-1")
+    await until(lambda: chat.posts, "the first message")
+    closing = asyncio.create_task(engine.aclose())
+    await settled()
+    chat.gate.set()
+    await closing
+
+    assert (await world.store.messages("r-1"))["progress"].ts == "1.000"
+    assert world.ownership.released == ["r-1"]
