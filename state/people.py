@@ -43,9 +43,16 @@ def approved(run: Run, event: Approved) -> Said:
     run = _decided(run, approval, event, Decision.APPROVED)
     if approval.step_key == "":
         began = replace(run, phase=RunPhase.ACTIVE)
-        return tell(began, "began", event.at, reason(Code.RUN_BEGAN, by=event.by.user)), None
+        return tell(began, "began", event.at, reason(Code.RUN_BEGAN, by=event.by.user)), _waits(run)
     step = step_of(run, approval.step_key)
-    return with_step(run, replace(step, phase=StepPhase.APPROVED, note=None)), None
+    return with_step(run, replace(step, phase=StepPhase.APPROVED, note=None)), _waits(run)
+
+
+def _waits(run: Run) -> Reason | None:
+    """What a yes waits for: whoever gives it to a run that is held reads so."""
+    if run.brake is not None or run.pause is None:
+        return run.brake
+    return reason(Code.PAUSED, by=run.pause.by, here=run.cluster)
 
 
 def rejected(run: Run, event: Rejected) -> Said:
@@ -76,7 +83,7 @@ def pause(run: Run, event: PauseRequested) -> Said:
     if why := _not_now(run, event, "pause"):
         return run, why
     if run.pause is not None:
-        return run, reason(Code.PAUSED, by=run.pause.by)
+        return run, reason(Code.PAUSED, by=run.pause.by, here=run.cluster)
     return replace(run, pause=Pause(event.by.user, event.at, reason(Code.PAUSED, by=event.by.user))), None
 
 
@@ -85,7 +92,7 @@ def resume(run: Run, event: ResumeRequested) -> Said:
         return run, why
     if run.pause is None:
         return run, run.brake or reason(Code.NOTHING_TO_DO, command="resume", phase=run.phase.value)
-    return replace(run, pause=None), None
+    return replace(run, pause=None), run.brake
 
 
 def retry(run: Run, event: RetryRequested) -> Said:

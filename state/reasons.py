@@ -81,7 +81,7 @@ class Code(StrEnum):
     EVICTION_BLOCKED = "eviction-blocked"  # [pods, budget, allowed]
     EVICTION_THROTTLED = "eviction-throttled"  # [pod, seconds]
     EVICTION_MISCONFIGURED = "eviction-misconfigured"  # [pod] two budgets
-    PAUSED = "paused"  # [by]
+    PAUSED = "paused"  # [by, here] here: the cluster, where only the answer can say it
     UNDO_WAITS = "undo-waits"  # [nodes] what an abort gives back, while the brake is set
     BRAKE = "brake"  # [by, detail, at] every run of the fleet is stopped
 

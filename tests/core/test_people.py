@@ -8,6 +8,7 @@ from state.effects import Answer
 from state.events import (
     AbortRequested,
     Approved,
+    Braked,
     ContinueRequested,
     Observed,
     Ordered,
@@ -78,6 +79,26 @@ def test_given_a_paused_run_when_paused_again_then_it_is_said_by_whom() -> None:
     d.say(PauseRequested)
 
     assert [(a.code, a.text("by")) for a in d.answers] == [(Code.PAUSED, "U0OPERATOR1")]
+
+
+@pytest.mark.parametrize("held", ["paused", "braked", "both"])
+def test_given_a_run_that_is_held_when_approved_or_resumed_then_the_person_reads_what_it_waits_for(held: str) -> None:
+    d = drive(two_workers(), in_phase(StepKind.UPDATE_MASTER, StepPhase.AWAITING_APPROVAL))
+    d.approve = False
+    if held != "braked":
+        d.say(PauseRequested)
+    if held != "paused":
+        d.send(Braked(d.at, reason(Code.BRAKE, by="U0OPERATOR1")))
+
+    d.click()
+
+    wanted = reason(Code.PAUSED, by="U0OPERATOR1", here="gpu-multi") if held == "paused" else d.run.brake
+    assert d.answers == [wanted]
+    assert step(d, StepKind.UPDATE_MASTER).phase is StepPhase.APPROVED
+    assert "UpdateMaster" not in kinds(d)
+    d.say(ResumeRequested)
+    assert d.answers[1:] == ([] if held == "paused" else [d.run.brake])
+    assert ("UpdateMaster" in kinds(d)) is (held == "paused")
 
 
 def test_given_a_running_run_when_resumed_then_there_is_nothing_to_do() -> None:
