@@ -48,10 +48,11 @@ async def _take(edge: Edge, said: Signal, pressed: Click | None) -> Reason:
     run = await edge.runs.get(pressed.run_id) if pressed and make else None
     if pressed is None or make is None or run is None:
         return reason(Code.UNKNOWN_CARD)
-    if run.phase.ended:
-        return has_ended(run)
     event = make(said, pressed)
-    if why := _refused(run, event, said, pressed):
+    why = _refused(run, event, said, pressed)
+    if run.phase.ended:  # who was first says more than that it is over
+        return why if why and why.code is Code.ALREADY_DECIDED else has_ended(run)
+    if why:
         return await turn_away(edge, run, _turned_away(said, pressed, why))
     outcome = await edge.submit.submit(run.id, event)
     return reason(Code.UNKNOWN_CARD) if outcome.code is Code.NO_SUCH_RUN else outcome

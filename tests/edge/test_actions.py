@@ -206,6 +206,14 @@ async def test_given_an_old_card_of_an_ended_run_when_pressed_then_the_person_re
     assert desktop.events == []
 
 
+async def test_given_an_answered_card_of_an_ended_run_when_pressed_then_the_person_reads_who_was_first() -> None:
+    decided = replace(CARD, decision=Decision.REJECTED, decided_by="U0APPROVER2", decided_at=NOON)
+    desktop = Desktop(asking(decided, phase=RunPhase.ABORTED))
+
+    assert (await click(desktop.edge, pressed())).code is Code.ALREADY_DECIDED
+    assert desktop.events == []
+
+
 async def test_given_a_run_that_ended_just_now_when_pressed_then_the_journals_no_is_the_answer() -> None:
     desktop = Desktop(asking())
     desktop.submit.outcome = reason(Code.RUN_ENDED, run="r-1")

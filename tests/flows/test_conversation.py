@@ -135,5 +135,5 @@ def test_given_an_ended_run_when_steered_then_nothing_goes_on(crew: Crew) -> Non
         crew.answer(plan_card(crew), APPROVER, REJECT)
         wait_for(crew.ended, SOON, "the run has ended", crew.state)
 
-    assert "Nothing is going on in `gpu-multi`" in crew.command("pause")
+    assert f"Run `{crew.run()}` of `gpu-multi` has ended" in crew.command("pause")
     assert "aborted" in crew.stage.say(OPERATOR, "/gpu-migrate runs").lower()
