@@ -26,6 +26,7 @@ from state.errors import GpuMigrateError, RunConflict, TransientError
 from state.events import Event
 from state.journal import StoredRun
 from state.reasons import Code, Reason
+from state.run import Run
 
 log = structlog.get_logger()
 
@@ -48,6 +49,7 @@ class Engine:
         self._resting: dict[str, float] = {}
         self._again: set[str] = set()  # to be kept again when they have rested
         self._passed: dict[str, float] = {}
+        self._told: set[str] = set()  # ended runs whose last word is known to stand there
         self._missed: dict[str, tuple[Event, ...]] = {}
         self._leaving = self._heir = ""
         self._closing = False
@@ -175,15 +177,29 @@ class Engine:
         self._again.add(run_id)
 
     async def finish_telling(self) -> None:
-        """After a start: runs that ended while nobody could say so get their last word."""
+        """At a start and now and then: runs that ended while nobody could say so get their last word.
+
+        Whoever ended one says it itself as long as it lives, and owns the run until then.
+        """
         now = self._around.clock.now()
         try:
-            for stored in await self._around.store.recent(20):
-                ended = stored.run.ended_at
-                if ended is not None and (now - ended).total_seconds() < FRESH_END_SECONDS:
-                    await self._around.teller.tell(stored.run)
+            recent = [stored.run for stored in await self._around.store.recent(20)]
+            self._told &= {run.id for run in recent}
+            for run in recent:
+                fresh = run.ended_at is not None and (now - run.ended_at).total_seconds() < FRESH_END_SECONDS
+                if fresh and run.id not in self._told and run.id not in self._tasks:
+                    await self._tell_the_end(run)
         except GpuMigrateError as error:
             log.warning("could not tell the end of a run", reason=str(error.reason))
+
+    async def _tell_the_end(self, run: Run) -> None:
+        if await self._ownership.take(run.id) is None:
+            return
+        try:
+            await self._around.teller.tell(run)
+            self._told.add(run.id)
+        finally:
+            await _quietly(self._ownership.release(run.id))
 
     async def aclose(self) -> None:
         """Stop all keepers and hand their runs over; nothing is lost, the journal has it."""

@@ -42,6 +42,7 @@ from state.store import RedisStore
 log = structlog.get_logger()
 
 TICK_SECONDS = 1.0
+LAST_WORDS_SECONDS = 60.0
 SWEEP_SECONDS = 3600.0
 LISTEN_SECONDS = 5.0
 SILENT_SECONDS = 30.0
@@ -75,7 +76,6 @@ async def serve(settings: Settings, points: Points | None = None) -> None:
         tasks = tuple(
             asyncio.create_task(work) for work in (_lease(bot), bot.socket.run(), bot.timers.keep(), _listen(bot))
         )
-        await bot.engine.finish_telling()
         try:
             await _until_stopped(tasks)
         finally:
@@ -99,7 +99,12 @@ async def _open(settings: Settings, points: Points, stack: AsyncExitStack) -> Bo
     whispers = Whispers(chat, lambda error: log.warning("could not answer", reason=str(error.reason)))
     app = build_app(client, who, words, _report)
     register(app, _edge(settings, around, engine, Voices(who, words, plans, whispers, store)))
-    timers = Timers((Tick("due", TICK_SECONDS, engine.tick), Tick("sweep", SWEEP_SECONDS, _sweep(store))))
+    ticks = (
+        Tick("due", TICK_SECONDS, engine.tick),
+        Tick("last words", LAST_WORDS_SECONDS, engine.finish_telling),
+        Tick("sweep", SWEEP_SECONDS, _sweep(store)),
+    )
+    timers = Timers(ticks)
     socket = SlackSocket(app, client, access, _report)
     return Bot(store, engine, socket, timers, plans, whispers, calls, around.metrics)
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot import engine as bot_engine
 from bot.engine import Engine
-from state.errors import PermanentError, TransientError
+from state.errors import TransientError
 from state.events import PauseRequested, Person
 from state.journal import Brake, StoredRun
 from state.orders import LabelNode
@@ -226,24 +226,3 @@ async def test_given_a_rewound_journal_when_noticed_then_the_run_goes_on_from_it
         await asyncio.sleep(bot_engine.REST_SECONDS)
         engine.nudge("r-1")
         await until(lambda: any(c.log["event"] == "Rewound" for c in world.store.changes), "the word about it")
-
-
-async def test_given_runs_that_ended_lately_when_started_then_they_get_their_last_word() -> None:
-    world = rig()
-    ended = run(phase=RunPhase.DONE, ended_at=START, ending=reason(Code.MIGRATION_DONE, cluster="gpu-multi"))
-    world.put(ended)
-    async with running(world) as engine:
-        await engine.finish_telling()
-        await engine.finish_telling()
-
-    assert world.memory_chat.posts == ["r-1/progress"]
-
-
-async def test_given_slack_away_when_started_then_the_last_word_waits() -> None:
-    world = rig()
-    world.put(run(phase=RunPhase.DONE, ended_at=START, ending=reason(Code.MIGRATION_DONE, cluster="gpu-multi")))
-    world.store.trouble = PermanentError(reason(Code.STORE_REFUSED, detail="no"))
-    async with running(world) as engine:
-        await engine.finish_telling()
-
-    assert world.memory_chat.posts == []
