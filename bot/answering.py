@@ -42,7 +42,7 @@ class Answers:
 
     async def _whisper(self, effect: Answer) -> None:
         try:
-            message = self._around.words.answer(effect.reason)
+            message = self._around.words.answer(effect.reason, self._run().cluster)
             await self._around.chat.whisper(effect.to.channel or self._run().channel, effect.to.user, message)
         except GpuMigrateError as error:
             self._log.warning("could not answer", reason=str(error.reason))
@@ -56,4 +56,4 @@ async def say_too_late(around: Surroundings, run: Run) -> None:
     for entry in await around.store.inbox(run.id):
         by = entry.event.by
         if not isinstance(entry.event, TurnedAway):
-            await around.chat.whisper(by.channel or run.channel, by.user, around.words.answer(late))
+            await around.chat.whisper(by.channel or run.channel, by.user, around.words.answer(late, run.cluster))

@@ -154,7 +154,7 @@ class PlanDesk:
         except TimeoutError:
             message = self._around.words.answer(reason(Code.IKS_UNREACHABLE, status=0, detail="timeout"))
         except GpuMigrateError as error:
-            message = self._around.words.answer(error.reason)
+            message = self._around.words.answer(error.reason, cluster)
         try:
             await self._around.chat.whisper(by.channel, by.user, message)
         except GpuMigrateError as error:

@@ -44,7 +44,7 @@ async def _said_lost(around: Surroundings, kept: Run) -> bool:
     key = f"{kept.id}/lost"
     try:
         if await around.chat.find(kept.channel, key) is None:
-            await around.chat.post(kept.channel, around.words.answer(lost), key=key)
+            await around.chat.post(kept.channel, around.words.answer(lost, kept.cluster), key=key)
     except GpuMigrateError as error:
         log.warning("could not tell that a record is lost", run=kept.id, reason=str(error.reason))
         return not isinstance(error, TransientError)

@@ -23,7 +23,7 @@ PROGRESS = "progress"
 _LOUD = frozenset(
     {Code.STEP_STUCK, Code.STEP_FAILED, Code.MIGRATION_DONE, Code.RUN_ABORTED, Code.PREPARED}
     | {Code.POSSIBLE_DOUBLE, Code.STRANGER, Code.OPERAND_ON_OLD_NODE, Code.GPUS_LOST}
-    | {Code.BRAKE, Code.STORE_REWOUND, Code.OTHER_RUN_IN_CLUSTER}
+    | {Code.BRAKE, Code.STORE_REWOUND, Code.OTHER_RUN_IN_CLUSTER, Code.TEMPORARY_POOL_LEFT}
 )
 _SILENT = frozenset({Code.RUN_BEGAN, Code.DECIDED})  # the card and the progress message say it already
 _LOST = ("message_not_found", "cant_update_message", "edit_window_closed", "block_mismatch")

@@ -74,7 +74,9 @@ class Clusters:
 class Words(Protocol):
     """Reason or run → what a person reads. Implemented by bot/messages."""
 
-    def answer(self, reason: Reason) -> Message: ...
+    def answer(self, reason: Reason, here: str = "") -> Message:
+        """`here`: the cluster, for commands to type."""
+        ...
 
     def help(self, reason: Reason | None = None) -> Message: ...
 

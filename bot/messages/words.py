@@ -30,9 +30,9 @@ class Words:
         """The post of one piece of news."""
         return news.note(self._speech, run, note)
 
-    def answer(self, reason: Reason) -> Message:
-        """One reason to one person."""
-        told = self._speech.told(reason)
+    def answer(self, reason: Reason, here: str = "") -> Message:
+        """One reason to one person. `here`: the cluster, for commands to type."""
+        told = self._speech.told(reason, here)
         return assemble(" ".join(told), sections(told))
 
     def sentence(self, reason: Reason, here: str = "") -> str:

@@ -54,3 +54,14 @@ async def test_given_slack_away_when_answered_then_nothing_breaks() -> None:
         await answers.aclose()
 
         assert world.memory_chat.whispers == []
+
+
+async def test_given_an_answer_with_a_command_to_type_when_given_then_the_cluster_stands_in_it() -> None:
+    world = rig()
+    answers = Answers(world.around(), lambda: ENDED, structlog.get_logger())
+    answers.give(Answer(SOMEBODY, reason(Code.STORE_REWOUND, run="r-1", known=9, found=4)))
+    await settled()
+    await answers.aclose()
+
+    ((_, text),) = world.memory_chat.whispers
+    assert f"/gpu-migrate resume {ENDED.cluster}" in text
