@@ -5,18 +5,22 @@ import pytest
 from tests.flows import examples
 from tests.flows.recording import Record, recorded
 
-RUNS = (
-    "aborted",
-    "absence",
-    "ambushed",
+RUNS = (  # fixtures that take long, the longest first
+    "stopped",
     "crashed",
-    "example_1",
-    "example_2",
     "killed",
     "misfortune",
+    "absence",
+    "rivals",
+    "emptied",
+    "turned_back",
+    "forgotten",
+    "ambushed",
     "steered",
-    "stopped",
-)  # fixtures that take long
+    "aborted",
+    "example_2",
+    "example_1",
+)
 LANES = 4  # test processes of `make test`
 
 
@@ -36,14 +40,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _heads(items: list[pytest.Item]) -> list[pytest.Item]:
     """The first test of each run that needs nothing but that run."""
-    found: dict[str, pytest.Item] = {}
+    found: dict[tuple[int, str], pytest.Item] = {}
     for item in items:
         if "tests/flows/" not in item.path.as_posix() or item.get_closest_marker("control_plane"):
             continue
         needs = [name for name in RUNS if name in getattr(item, "fixturenames", ())]
         if len(needs) == 1:
-            found.setdefault(f"{needs[0]} {_variant(item, needs[0])}", item)
-    return [found[name] for name in sorted(found)]
+            found.setdefault((RUNS.index(needs[0]), _variant(item, needs[0])), item)
+    return [found[run] for run in sorted(found)]
 
 
 def _variant(item: pytest.Item, fixture: str) -> str:
