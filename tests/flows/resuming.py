@@ -97,7 +97,7 @@ class Fleet:
         return tuple(self._runs.values())
 
     def begin(self) -> None:
-        """Start all of them and let them come to work; the bot that runs now owns them."""
+        """Start all of them and let them come to work; the one bot that runs now owns them."""
         for crew in self.crews:
             crew.command("start")
         for crew in self.crews:
@@ -107,39 +107,40 @@ class Fleet:
             self._runs[crew.cluster] = crew.run()
         wait_for(lambda: len(self._marked()) == len(self._runs), SOON, "every run is at work", self.stage.tail)
 
-    def heads(self) -> Heads:
-        """How the runs stand now; call it right before their owner ends."""
+    def heads(self, replica: str) -> Heads:
+        """How the runs of this replica stand now; call it right before it ends. Replicas share runs among them."""
         with Redis.from_url(self.stage.endpoints.redis, decode_responses=True) as client:
-            found = {run: client.hmget(keys.run(run), ("version", "fence")) for run in self.runs}
+            owned = [run for run in self.runs if _owner(client.hget(keys.OWNERS, run)) == replica]
+            found = {run: client.hmget(keys.run(run), ("version", "fence")) for run in owned}
         of = {run: Head(int(version), int(fence)) for run, (version, fence) in found.items()}
         return Heads(of, len(self.stage.journal()))
 
-    def click(self) -> None:
-        """Somebody presses a button of every run, another replica takes it; call it when the owner has ended."""
-        asyncio.run(self._click())
+    def click(self, before: Heads) -> None:
+        """Somebody presses a button of each of them, another replica takes it; call it when the owner has ended."""
+        asyncio.run(self._click(before.of))
 
     def resumed(self, before: Heads, ended: float) -> list[Resumed]:
-        """Wait until every run goes on under a new owner. `ended`: Unix time of the old one's end."""
+        """Wait until each of them goes on under a new owner. `ended`: Unix time of the old one's end."""
         with Redis.from_url(self.stage.endpoints.redis, decode_responses=True) as client:
-            return [self._one(client, cluster, before, ended) for cluster in self._runs]
+            return [self._one(client, run, before, ended) for run in before.of]
 
     def owners(self) -> set[str]:
         """Names of the replicas that own any of the runs."""
         with Redis.from_url(self.stage.endpoints.redis, decode_responses=True) as client:
-            return {str(owner).partition(" ")[2] for owner in client.hmget(keys.OWNERS, self.runs) if owner}
+            return {_owner(owner) for owner in client.hmget(keys.OWNERS, self.runs) if owner}
 
-    async def _click(self) -> None:
+    async def _click(self, runs: Iterable[str]) -> None:
         reader = await open_reader(self.stage.endpoints.redis)
         try:
             why = reason(Code.NOT_OPERATOR, user="U0ONLOOKER1")
-            for run in self.runs:
+            for run in runs:
                 event = TurnedAway(datetime.now(UTC), uuid.uuid4().hex, Person("U0ONLOOKER1"), "pause", why)
                 assert await reader.runs.submit(run, event)
         finally:
             await reader.aclose()
 
-    def _one(self, client: Any, cluster: str, before: Heads, ended: float) -> Resumed:
-        run = self._runs[cluster]
+    def _one(self, client: Any, run: str, before: Heads, ended: float) -> Resumed:
+        cluster = next(cluster for cluster, its in self._runs.items() if its == run)
         head = before.of[run]
         log = wait_for(lambda: _entries(client, run, head), WITHIN, f"{run} goes on", self.stage.tail)
         looks = wait_for(
@@ -154,6 +155,11 @@ class Fleet:
     def _looks(self, cluster: str, fence: int, since: int) -> list[float]:
         """When a later owner renewed the mark of this cluster."""
         return [at for name, later, at in _marks(self.stage.journal()[since:]) if name == cluster and later > fence]
+
+
+def _owner(entry: str | None) -> str:
+    """The name in `<epoch> <name>`."""
+    return (entry or "").partition(" ")[2]
 
 
 def _entries(client: Any, run: str, head: Head) -> list[float]:
