@@ -35,6 +35,14 @@ def cut_off(replica: Valkey) -> None:
     until(lambda: not in_step(replica), "the replica still listens")
 
 
+def is_primary(server: Valkey) -> bool:
+    """Whether it is one now; who is being promoted hangs up."""
+    try:
+        return server.say("ROLE") == "*3"
+    except OSError:
+        return False
+
+
 @contextmanager
 def guarded(folder: Path, primary: Valkey) -> Iterator[int]:
     """One sentinel that watches the primary; its port. What it is to mend in replicas it leaves alone for a while."""
@@ -43,12 +51,13 @@ def guarded(folder: Path, primary: Valkey) -> Iterator[int]:
     settings.write_text(
         f"port {port}\nbind 127.0.0.1\ndir {folder}\n"
         f"sentinel monitor main 127.0.0.1 {primary.port} 1\n"
-        f"sentinel down-after-milliseconds main {DOWN_AFTER_MS}\nsentinel failover-timeout main 20000\n"
+        f"sentinel down-after-milliseconds main {DOWN_AFTER_MS}\nsentinel failover-timeout main 6000\n"
     )
     process = subprocess.Popen(
         [str(get_binary_path()), str(settings), "--sentinel"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
+        until(lambda: _looks_often(port), "the sentinel does not answer")
         until(lambda: _knows_a_replica(port), "the sentinel does not find the replica")
         yield port
     finally:
@@ -61,6 +70,14 @@ def tell(port: int, words: str) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=1) as line:
         line.sendall(words.encode() + b"\r\n")
         return line.recv(65536)
+
+
+def _looks_often(port: int) -> bool:
+    """Every 10 s is its habit; only what it saw lately may be promoted, and it tells a late primary after 8 s."""
+    try:
+        return tell(port, "SENTINEL DEBUG info-period 300 publish-period 300") == b"+OK\r\n"
+    except OSError:
+        return False
 
 
 def _knows_a_replica(port: int) -> bool:

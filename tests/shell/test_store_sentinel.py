@@ -16,7 +16,7 @@ from state.store import RedisStore
 from tests.store_life import complete, insist
 from tests.stored import an_intent, begun, change, opened
 from tests.valkey import Valkey, until
-from tests.valkey_sentinel import cut_off, guarded, in_step, replicated
+from tests.valkey_sentinel import cut_off, guarded, in_step, is_primary, replicated, tell
 
 
 @contextmanager
@@ -39,7 +39,7 @@ async def test_given_a_replica_that_was_cut_off_when_it_takes_over_then_no_inten
             for number in range(5):
                 seen = await hasty.runs.apply(change(seen, f"lost-{number}"))
             primary.kill()
-            await asyncio.to_thread(until, lambda: replica.say("ROLE") == "*3", "the replica did not take over")
+            await asyncio.to_thread(until, partial(is_primary, replica), "the replica did not take over")
 
             await _notices(hasty, seen)
             assert not intending.done()  # one server holds it at most: nothing may be ordered
@@ -48,6 +48,41 @@ async def test_given_a_replica_that_was_cut_off_when_it_takes_over_then_no_inten
             await asyncio.to_thread(until, partial(_follows, primary), "the old primary did not follow")
             assert (await intending).version == 2
             await complete(careful, "run-1", 2)
+
+
+async def test_given_intents_all_the_while_when_the_replica_is_promoted_beside_a_living_primary_then_none_is_lost(
+    tmp_path: Path,
+) -> None:
+    with replicated() as (primary, replica), guarded(tmp_path, primary) as port:
+        async with opened(f"redis+sentinel://127.0.0.1:{port}/main/0", wait_replicas=1) as store:
+            stop = asyncio.Event()
+            began = [await begun(store, f"run-{number}", f"gpu-{number}") for number in range(4)]
+            async with asyncio.TaskGroup() as group:
+                intending = [group.create_task(_intends(store, stored, stop)) for stored in began]
+                await _one_more_each(store)
+                promoted = partial(tell, port, "SENTINEL FAILOVER main")
+                await asyncio.to_thread(until, lambda: promoted() == b"+OK\r\n", "no replica was good enough")
+                await asyncio.to_thread(until, partial(is_primary, replica), "the replica was not promoted")
+                await asyncio.to_thread(until, partial(_follows, primary), "the old primary did not follow")
+                await _one_more_each(store)
+                stop.set()
+
+            for number, acked in enumerate(intending):
+                await complete(store, f"run-{number}", acked.result())
+
+
+async def _intends(store: RedisStore, stored: StoredRun, stop: asyncio.Event) -> int:
+    """One intent after the other; the version of the last that was acknowledged."""
+    while not stop.is_set():
+        stored = await insist(partial(_intend, store, stored, f"op-{stored.version}"))
+    return stored.version
+
+
+async def _one_more_each(store: RedisStore) -> None:
+    before = {stored.run.id: stored.version for stored in await insist(partial(store.runs.recent, 4))}
+    async with asyncio.timeout(30):
+        while any(stored.version <= before[stored.run.id] for stored in await insist(partial(store.runs.recent, 4))):
+            await asyncio.sleep(0.01)
 
 
 async def _intend(store: RedisStore, stored: StoredRun, op: str) -> StoredRun:

@@ -51,7 +51,7 @@ IN_REDIS_6 = "Error running script (call to f_0a1b): @user_script:12: @user_scri
             "refused OOM",
         ),
         (
-            theirs.ResponseError(f"{IN_REDIS_6} -MISCONF Errors writing to the AOF file: No"),
+            theirs.ResponseError(f"{IN_REDIS_6} -MISCONF Errors writing to the AOF file"),
             TransientError,
             "refused MISCONF",
         ),
