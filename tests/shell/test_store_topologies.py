@@ -16,6 +16,7 @@ from tests.store_life import insist, whole_life
 from tests.stored import an_intent, begun, change, opened
 from tests.valkey import Valkey, running
 from tests.valkey_sentinel import guarded, replicated, tell
+from tests.valkey_users import introduce
 
 
 async def test_given_a_port_when_opened_then_a_run_lives_its_life() -> None:
@@ -32,9 +33,13 @@ async def test_given_tls_when_the_authority_is_known_then_a_run_lives_its_life_e
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(tmp_path / "server.pem")
     async with lossy(str(valkey.socket_path), context) as (_, url):
-        store = await open_store(url, replica="bot-a", ca_bundle=str(tmp_path / "authority.pem"))
+        introduce(valkey)
+        ours = url.replace("//", "//bot:p%40ss@")
+        store = await open_store(ours, replica="bot-a", ca_bundle=str(tmp_path / "authority.pem"))
         stored = await begun(store)
+        assert await store.fleet.listen(0.01) == ()
         await store.aclose()
+        valkey.say("ACL", "DELUSER", "bot")
 
         with pytest.raises(TransientError) as caught:
             await open_store(url, replica="bot-a")
