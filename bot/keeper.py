@@ -104,8 +104,9 @@ class Keeper:
             await self._stop()
 
     def _parts(self) -> bool:
-        """Whether to leave the run now, between two laps; a wish that does not fit is dropped."""
-        self.parted, self.parting = self.parting and not self._events and self.part(), False
+        """Whether to leave the run now, with nothing left to take in; a wish that does not fit is dropped."""
+        if self.parting and not self._events:
+            self.parted, self.parting = self.part(), False
         return self.parted
 
     def _recover(self) -> None:
@@ -126,7 +127,7 @@ class Keeper:
             await self._make_sure()
         while self._events and not self.run.phase.ended and not self._lost:
             await self._apply(self._events.popleft(), ())
-        if not self.run.phase.ended and not self._lost:
+        if not (self.run.phase.ended or self._lost or self.parting):
             await self._rest()
 
     async def _rest(self) -> None:
@@ -137,8 +138,7 @@ class Keeper:
             async with asyncio.timeout_at(min(alarms)) if alarms else asyncio.timeout(None):
                 await self._signal.wait()
         self._signal.clear()
-        now = loop.time()
-        if any(t <= now for t in (self._alarm, self._watch_alarm) if t is not None):
+        if any(t <= loop.time() for t in (self._alarm, self._watch_alarm) if t is not None):
             self._alarm = self._watch_alarm = None
             self._events.append(Nudged(self._around.clock.now()))
 

@@ -223,6 +223,9 @@ async def test_given_a_rewound_journal_when_noticed_then_the_run_goes_on_from_it
         world.store.trouble = REWOUND
         engine.nudge("r-1")
         await until(lambda: not owned(world), "the end of the keeper")
-        await asyncio.sleep(bot_engine.REST_SECONDS)
-        engine.nudge("r-1")
-        await until(lambda: any(c.log["event"] == "Rewound" for c in world.store.changes), "the word about it")
+
+        def said() -> bool:
+            engine.nudge("r-1")  # in vain while the run rests
+            return any(change.log["event"] == "Rewound" for change in world.store.changes)
+
+        await until(said, "the word about it", bot_engine.REST_SECONDS + 5)

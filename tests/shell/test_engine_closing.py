@@ -7,9 +7,10 @@ import pytest
 from bot.engine import Engine
 from bot.ports import Place
 from handlers.ports import Message
+from state.events import Nudged
 from state.orders import LabelNode
 from state.run import RunPhase
-from tests.builders import run
+from tests.builders import START, run
 from tests.shell.journal import away
 from tests.shell.ports import MemoryChat
 from tests.shell.rig import QUICK, QuietKubernetes, begun, rig, settled, until
@@ -112,4 +113,25 @@ async def test_given_a_message_on_its_way_when_closed_then_it_is_known_where_it_
     await closing
 
     assert (await world.store.messages("r-1"))["progress"].ts == "1.000"
+    assert world.ownership.released == ["r-1"]
+
+
+async def test_given_events_without_pause_when_closed_then_the_run_goes_at_once_all_the_same() -> None:
+    world = rig()
+    world.put(run(phase=RunPhase.PLANNED))
+    engine = Engine(world.around(), world.ownership)
+    engine.nudge("r-1")
+    await until(lambda: engine._keepers, "the keeper")
+    keeper = engine._keepers["r-1"]
+
+    async def press_on() -> None:
+        while not keeper.parted:
+            keeper._put(Nudged(START))
+            await asyncio.sleep(0)
+
+    pressing = asyncio.create_task(press_on())
+    async with asyncio.timeout(2):
+        await engine.aclose()
+    await pressing
+
     assert world.ownership.released == ["r-1"]
