@@ -1,7 +1,8 @@
 """Have the calls of one run made, and see to it that none is broken off without need when this process winds down.
 
 A call in flight is let come to its recorded outcome; a helm that is killed in the middle leaves a release that somebody
-has to repair. An intent that was saved but not begun stays: whoever keeps the run next finds out by looking.
+has to repair. An intent that was saved but not begun is taken back, so that whoever keeps the run next need not find out by
+looking that nothing happened.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from bot.surroundings import Surroundings
 from state.errors import GpuMigrateError
 from state.events import Event, Ordered, OutcomeKind
 from state.journal import StoredRun
+from state.reasons import Code, reason
 
 log = structlog.get_logger()
 
@@ -34,12 +36,13 @@ class Caller:
         self._under_way: asyncio.Task[Any] | None = None
 
     async def give(self, stored: StoredRun) -> None:
-        """Make the call of the saved intent, unless we are winding down."""
-        if self._closing:
-            return
-        self._under_way = asyncio.current_task()
+        """Make the call of the saved intent; while we are winding down say that nothing was sent."""
         intent = stored.run.intent
         assert intent is not None
+        if self._closing:
+            self._put(Ordered(self._around.clock.now(), intent.op, OutcomeKind.WITHHELD, reason(Code.HANDED_OVER)))
+            return
+        self._under_way = asyncio.current_task()
         try:
             kubernetes = await self._lookout.reach()
             hands = self._around.hands(stored.run.cluster, self._lookout.cluster_id, kubernetes)
@@ -53,11 +56,8 @@ class Caller:
             self._around.metrics.orders.labels(order=type(intent.order).__name__, outcome=outcome.kind.value).inc()
             self._put(outcome)
 
-    async def wind_down(self, seconds: float) -> bool:
-        """Begin no new call; wait for the one under way. Whether there was one, and it has ended."""
+    async def wind_down(self, seconds: float) -> None:
+        """Begin no new call; wait for the one under way."""
         self._closing = True
-        call = self._under_way
-        if call is None or call.done():
-            return False
-        await asyncio.wait({call}, timeout=seconds)
-        return call.done()
+        if self._under_way is not None and not self._under_way.done():
+            await asyncio.wait({self._under_way}, timeout=seconds)

@@ -218,8 +218,9 @@ class Engine:
     async def _let_go(self, run_id: str, keeper: Keeper) -> None:
         """Let a run go in good order: at once when no call is under way, else when that has its outcome."""
         await keeper.wind_down(CALL_SECONDS)
-        while run_id in self._keepers and keeper.part():  # noqa: ASYNC110 (bounded, in a moment)
+        while run_id in self._keepers and (keeper.untold() or keeper.part()):
             await asyncio.sleep(MOMENT_SECONDS)
+            await keeper.wind_down(CALL_SECONDS)  # it may have decided on one more call meanwhile
 
 
 async def _quietly(call: Coroutine[Any, Any, None]) -> bool:

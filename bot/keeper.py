@@ -79,13 +79,13 @@ class Keeper:
         return self.parting
 
     async def wind_down(self, seconds: float) -> None:
-        """Begin no new call; the one under way comes to its recorded outcome."""
-        version = self._stored.version
-        if await self._caller.wind_down(seconds):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    while self._stored.version == version and not self._lost:  # noqa: ASYNC110 (bounded, in a moment)
-                        await asyncio.sleep(SHORTEST_SECONDS)
+        """Begin no new call, and wait for the one under way."""
+        await self._caller.wind_down(seconds)
+
+    def untold(self) -> bool:
+        """Whether the outcome of a call that has ended, or was not begun, is still to be stored."""
+        intent, ended = self.run.intent, self._call is not None and self._call.done()
+        return ended and intent is not None and not intent.unknown and not self._lost
 
     async def keep(self) -> None:
         """Work until the run ends or is no longer ours. Raises RunConflict when somebody else changed it."""

@@ -98,6 +98,7 @@ class Code(StrEnum):
     ORDER_REFUSED = "order-refused"  # [order, status, code, message, incident]
     CORDON_LIFTED = "cordon-lifted"  # [node, by]
     NEW_PODS = "new-pods"  # [node, pods]
+    HANDED_OVER = "handed-over"  # [] decided while this process was ending
     FACTS_CHANGED = "facts-changed"  # [step]
     MASTER_NOT_THERE = "master-not-there"  # [version, target]
     LAST_GPU_WORKER = "last-gpu-worker"  # [worker] nothing else can take the workloads

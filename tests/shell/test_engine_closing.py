@@ -135,3 +135,21 @@ async def test_given_events_without_pause_when_closed_then_the_run_goes_at_once_
     await pressing
 
     assert world.ownership.released == ["r-1"]
+
+
+async def test_given_a_call_decided_while_closing_when_closed_then_it_is_not_sent_and_stays_open_for_nobody() -> None:
+    world = rig()
+    world.put(begun(QUICK))
+    world.store.gate.clear()
+    engine = Engine(world.around(), world.ownership)
+    engine.nudge("r-1")
+    await until(lambda: world.store.gate._waiters, "the decision on its way into the journal")
+    closing = asyncio.create_task(engine.aclose())
+    await settled()
+    world.store.gate.set()
+    await closing
+
+    assert world.world.journal == []
+    assert world.store.stored["r-1"].run.intent is None
+    assert [c.log["reason"] for c in world.store.changes if c.log.get("kind") == "withheld"] == ["handed-over[]"]
+    assert world.ownership.released == ["r-1"]

@@ -23,6 +23,8 @@ FAILURES = {
     "Der Bot fragt noch einmal, bevor es weitergeht.",
     Code.NEW_PODS: "Nach der Zustimmung kamen neue Pods auf Node {node}: {pods}. "
     "Der Bot fragt noch einmal, bevor es weitergeht.",
+    Code.HANDED_OVER: "Nicht abgeschickt: dieser Prozess ging zu Ende. "
+    "Wer den Lauf jetzt führt, sieht nach und entscheidet neu.",
     Code.FACTS_CHANGED: "Der Cluster hat sich seit der Frage verändert[: {step:step}]. Nichts ist geschehen; "
     "eine neue Karte zeigt den jetzigen Stand.",
     Code.MASTER_NOT_THERE: "Die Control Plane läuft mit {version}, nicht mit {target}. "

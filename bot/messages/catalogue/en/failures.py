@@ -22,6 +22,7 @@ FAILURES = {
     Code.CORDON_LIFTED: "Somebody opened node {node} again[ ({by:user})] after it was cordoned. "
     "The bot asks again before going on.",
     Code.NEW_PODS: "New pods came to node {node} after the approval: {pods}. The bot asks again before going on.",
+    Code.HANDED_OVER: "Not sent: this process was ending. Whoever keeps the run now looks and decides anew.",
     Code.FACTS_CHANGED: "The cluster changed since the question was asked[: {step:step}]. Nothing was done; "
     "a new card shows what is true now.",
     Code.MASTER_NOT_THERE: "The control plane runs {version}, not {target}. No worker is replaced before it does.",
