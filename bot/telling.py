@@ -92,7 +92,7 @@ class Teller:
     def _wanted(self, run: Run, *, anew: bool) -> Iterator[Wanted]:
         for approval in run.approvals:
             missed = anew and approval.decision is None
-            yield Wanted(f"card:{approval.id}", self._words.card(run, approval), anew=missed)
+            yield Wanted(card_key(approval), self._words.card(run, approval), anew=missed)
         for note in run.notes:
             if note.reason.code not in _SILENT:
                 threaded = note.reason.code not in _LOUD
@@ -135,6 +135,11 @@ class Teller:
             await self._store.put_message(run.id, wanted.key, intent)
             return await self._chat.post(run.channel, wanted.message, key=key, thread=place.thread)
         return place
+
+
+def card_key(approval: Approval) -> str:
+    """Of a question's card among the messages of its run."""
+    return f"card:{approval.id}"
 
 
 def _digest(message: Message) -> str:

@@ -83,6 +83,14 @@ def test_given_an_emptied_store_when_a_run_was_under_way_then_it_is_said_with_wh
     assert "Nothing is going on" in emptied["said"]["status"]
 
 
+def test_given_an_emptied_store_when_told_then_no_message_of_the_lost_run_waits_for_anything(emptied: Record) -> None:
+    lost = [m for m in emptied["messages"]["operator-1"] if key_of(m).startswith(f"{emptied['first']}/")]
+    progress = next(m for m in lost if key_of(m).endswith("/progress"))
+
+    assert "is gone from Redis" in progress["text"]
+    assert [m["text"] for m in lost if m["buttons"]] == []
+
+
 def test_given_an_emptied_store_when_nobody_starts_anew_then_nothing_more_is_changed(emptied: Record) -> None:
     assert _between(emptied, "flushed", "started") == []
 

@@ -100,11 +100,18 @@ async def test_given_an_emptied_store_while_a_question_is_open_then_it_is_said_b
     async with people(server.url, world) as humans:
         lost = await humans.start(process)
         await humans.once(lost, lambda run: run.phase is RunPhase.PLANNED)
+        asked = await humans.once(lost, lambda run: bool(run.approvals))
+        card = f"{lost}/card:{asked.approvals[0].id}"
+        await eventually(lambda: card in chat.texts, "the question is not there")
     server.say("FLUSHALL")
-    await eventually(lambda: f"{lost}/lost" in chat.posts, "nobody said that the record is lost")
+    dead = (f"{lost}/lost", f"{lost}/progress", card)
+    await eventually(
+        lambda: all("gone from Redis" in chat.texts.get(key, "") for key in dead), "not everything says that it is lost"
+    )
     await process.close()
 
     assert world.journal == []
+    assert chat.posts.count(f"{lost}/lost") == 1
 
 
 class Backup:
