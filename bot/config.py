@@ -149,7 +149,7 @@ def _settings(file: File, clusters: Mapping[str, ClusterSettings], secrets: Mapp
         log_level=file.log_level,
         brake=Limit(file.brake_failures, file.brake_window),
         retention_days=file.retention_days,
-        redis_replicas=None if file.redis_replicas == "auto" else file.redis_replicas,
+        redis_replicas=file.redis_replicas,
     )
 
 

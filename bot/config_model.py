@@ -33,6 +33,16 @@ def read_duration(value: Any) -> timedelta:
     return timedelta(seconds=seconds)
 
 
+def _replicas(value: Any) -> int | None:
+    """None for `auto`."""
+    text = str(value)
+    if text in ("auto", "None"):
+        return None
+    if not (text.isascii() and text.isdigit() and int(text) <= 9):
+        raise ValueError("has to be a number from 0 to 9, or auto")
+    return int(text)
+
+
 def _slack_user(value: str) -> str:
     if not re.fullmatch(r"[UW][A-Z0-9]{2,20}", value):
         raise ValueError("is no Slack user id: open the person's profile, ⋮, Copy member ID (U…)")
@@ -90,6 +100,7 @@ ChannelId = Annotated[str, AfterValidator(_slack_channel)]
 Url = Annotated[str, AfterValidator(_url)]
 Repository = Annotated[str, AfterValidator(_repository)]
 ChartVersion = Annotated[str, AfterValidator(_version)]
+Replicas = Annotated[int | None, BeforeValidator(_replicas)]
 Duration = Annotated[timedelta, BeforeValidator(read_duration)]
 LongDuration = Annotated[timedelta, BeforeValidator(read_duration), AfterValidator(_five_seconds)]
 ExistingFile = Annotated[Path, AfterValidator(_existing)]
@@ -173,6 +184,6 @@ class File(Part):
     brake_failures: Annotated[int, Field(ge=0, le=1000)] = 3
     brake_window: Duration = timedelta(minutes=30)
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 90
-    redis_replicas: Annotated[int, Field(ge=0, le=9)] | Literal["auto"] = "auto"
+    redis_replicas: Replicas = None
     defaults: Section = Section()
     clusters: Annotated[dict[str, Section], Field(min_length=1)]

@@ -151,6 +151,8 @@ def test_given_many_faults_when_loaded_then_all_are_named_at_once(desk: Desk) ->
             "iks_url: 'containers.cloud.ibm.com' is no URL",
         ),
         ({"clusters": {"a": {}}, "ca_bundle": "/nowhere.pem"}, "ca_bundle"),
+        ({"clusters": {"a": {}}, "redis_replicas": 10}, "redis_replicas: 10 has to be a number from 0 to 9, or auto"),
+        ({"clusters": {"a": {}}, "redis_replicas": "one"}, "redis_replicas: 'one' has to be a number from 0 to 9"),
         ({"clusters": {"a": {}}, "iam_token_file": "/var/run/token"}, "iam_profile: is missing"),
         ({"clusters": {"a": {}}, "slack_bot_token": "xoxb-very-secret"}, "slack_bot_token: there is no such key"),
         ({"clusters": {"a": {}}, "proxy": "user:pw-very-secret@proxy"}, "proxy: is no URL"),
@@ -190,6 +192,13 @@ def test_given_variables_when_loaded_then_they_win_and_are_named_by_their_own_na
     faults = desk.faults(FILE)
 
     assert [fault.partition(":")[0] for fault in faults] == ["GPU_MIGRATE_HTTP_PORT", "IKS_URL"]
+
+
+@pytest.mark.parametrize(("said", "meant"), [("auto", None), (0, 0), ("2", 2), (None, None)])
+def test_given_replicas_of_redis_when_loaded_then_auto_is_left_to_what_is_there(
+    desk: Desk, said: object, meant: int | None
+) -> None:
+    assert desk.load({**FILE, "redis_replicas": said}).redis_replicas == meant
 
 
 def test_given_secrets_in_files_when_rotated_then_the_new_one_is_read(desk: Desk, tmp_path: Path) -> None:
