@@ -114,7 +114,7 @@ def merge_applied(live: Obj | None, applied: Obj, shape: Shape, writer: Writer, 
     others = _settled(others, written, force=force)
     if before is not None:
         kept = claimed.union(*(_owned(entry) for entry in others))
-        for path in sorted(_left(_owned(before), shape) - kept, key=len, reverse=True):
+        for path in sorted(_left(_owned(before), shape) - kept, key=len):  # an item goes while it still has its name
             _drop(merged, path, shape, kept)
     mine_now = _entry(writer, "Apply", claimed)
     if live is not None and merged == base:  # nothing but ownership changed: its time is not moved

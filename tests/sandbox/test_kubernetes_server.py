@@ -229,3 +229,23 @@ async def test_given_any_json_when_sent_where_objects_are_expected_then_the_answ
         await asyncio.to_thread(hold)
     finally:
         await served.aclose()
+
+
+# ------------------------------------------------------------------ server-side apply
+
+
+def _deployment(*containers: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": name, "image": "registry.example.com/one:1"} for name in containers]}
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": spec}
+    body = {"selector": {"matchLabels": {"app": "x"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": body}
+
+
+async def test_given_an_applied_list_item_when_it_is_applied_no_more_then_it_goes_with_its_defaults(
+    cluster: Cluster,
+) -> None:
+    path = "/apis/apps/v1/namespaces/default/deployments/a?fieldManager=helm"
+    for containers in (("main", "side"), ("main",)):
+        found = await cluster.api.patch(path, _deployment(*containers), "application/apply-patch+yaml")
+
+        assert tuple(row["name"] for row in found["spec"]["template"]["spec"]["containers"]) == containers
