@@ -11,7 +11,6 @@ import structlog
 from bot.patience import patiently
 from bot.ports import Ownership
 from bot.surroundings import Surroundings
-from bot.telling import PROGRESS, card_key
 from state.errors import GpuMigrateError, TransientError
 from state.events import Rewound
 from state.reasons import Code, Reason, reason
@@ -46,17 +45,8 @@ async def _said_lost(around: Surroundings, kept: Run) -> bool:
     try:
         if await around.chat.find(kept.channel, key) is None:
             await around.chat.post(kept.channel, around.words.answer(lost, kept.cluster), key=key)
-        await _retire(around, kept, lost)
+        await around.teller.retire(kept, around.words.answer(lost, kept.cluster))
     except GpuMigrateError as error:
         log.warning("could not tell that a record is lost", run=kept.id, reason=str(error.reason))
         return not isinstance(error, TransientError)
     return True
-
-
-async def _retire(around: Surroundings, kept: Run, lost: Reason) -> None:
-    """Its living message and its open questions say so too: nobody shall wait for them, or press in vain."""
-    for name in (PROGRESS, *(card_key(question) for question in kept.approvals if question.decision is None)):
-        key = f"{kept.id}/{name}"
-        place = await around.chat.find(kept.channel, key, since=kept.created_at)
-        if place is not None:
-            await around.chat.update(place, around.words.answer(lost, kept.cluster), key=key)

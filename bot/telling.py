@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 
 from bot.ports import Chat, Clock, Place, RunStore
@@ -20,6 +21,7 @@ from state.reasons import Code
 from state.run import Approval, Note, Run
 
 PROGRESS = "progress"
+FRESH = timedelta(minutes=10)
 _LOUD = frozenset(
     {Code.STEP_STUCK, Code.STEP_FAILED, Code.MIGRATION_DONE, Code.RUN_ABORTED, Code.PREPARED}
     | {Code.POSSIBLE_DOUBLE, Code.STRANGER, Code.OPERAND_ON_OLD_NODE, Code.GPUS_LOST}
@@ -82,6 +84,20 @@ class Teller:
         if refused is not None:
             raise refused
 
+    async def retire(self, run: Run, last: Message) -> None:
+        """The record of `run` is gone: nobody shall wait for its messages, or press their buttons in vain.
+
+        A card that was answered just now may stand there with its buttons yet. Raises the errors of Chat.
+        """
+        fresh = self._clock.now() - FRESH
+        cards = [q for q in run.approvals if q.decided_at is None or q.decided_at > fresh]
+        messages = {f"card:{q.id}": last if q.decision is None else self._words.card(run, q) for q in cards}
+        for name, message in {PROGRESS: last, **messages}.items():
+            key = f"{run.id}/{name}"
+            place = await self._chat.find(run.channel, key, since=run.created_at)
+            if place is not None:
+                await self._chat.update(place, message, key=key)
+
     async def _root(self, run: Run, records: dict[str, MessageRecord]) -> str:
         """The progress message has to exist first: its thread holds the news."""
         known = records.get(PROGRESS)
@@ -92,7 +108,7 @@ class Teller:
     def _wanted(self, run: Run, *, anew: bool) -> Iterator[Wanted]:
         for approval in run.approvals:
             missed = anew and approval.decision is None
-            yield Wanted(card_key(approval), self._words.card(run, approval), anew=missed)
+            yield Wanted(f"card:{approval.id}", self._words.card(run, approval), anew=missed)
         for note in run.notes:
             if note.reason.code not in _SILENT:
                 threaded = note.reason.code not in _LOUD
@@ -135,11 +151,6 @@ class Teller:
             await self._store.put_message(run.id, wanted.key, intent)
             return await self._chat.post(run.channel, wanted.message, key=key, thread=place.thread)
         return place
-
-
-def card_key(approval: Approval) -> str:
-    """Of a question's card among the messages of its run."""
-    return f"card:{approval.id}"
 
 
 def _digest(message: Message) -> str:

@@ -126,9 +126,7 @@ class TurnedBack:
     def play(self) -> Record:
         self.stage.start_bot()
         self.crew.command("start")
-        self.crew.play(self._asked_about_a_worker)
-        shutil.copytree(self.stage.folder / "valkey" / FILES, self.backup)
-        self.crew.play(_seen(self.stage, "replaceWorker"))
+        self.crew.play(_seen(self.stage, "replaceWorker"), before=self._back_up)
         run, mark = self.crew.run(), self._put_back()
         told = wait_for(lambda: self.crew.told("rewound"), SOON, "the way back is told", self.stage.tail)
         wait_for(_seen(self.stage, "worker.normal", "00000371"), SOON, "the successor comes", self.stage.tail)
@@ -138,9 +136,10 @@ class TurnedBack:
         self.crew.play()
         return {**record(self.stage, self.crew), "first": run, "said": said, "marks": marks}
 
-    def _asked_about_a_worker(self) -> bool:
-        """Whether the third card is open: plan and control plane were answered."""
-        return len(self.crew.answered) == 2 and any(self.crew.open_cards())
+    def _back_up(self, number: int, _card: Message) -> None:
+        """While the third card is open: plan and control plane were answered."""
+        if number == 3:
+            shutil.copytree(self.stage.folder / "valkey" / FILES, self.backup)
 
     def _put_back(self) -> int:
         """Older files in the place of the newer ones; answers how long the world's journal was then."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.messages import Words
 from bot.telling import PROGRESS
 from state.errors import OutcomeUnknown, PermanentError, TransientError
 from state.reasons import Code, reason
@@ -199,3 +200,33 @@ async def test_given_loud_news_when_told_then_it_stands_in_the_channel_and_quiet
 
     assert desk.slack.threads["r-1/note:done"] == ""
     assert "r-1/note:began" not in desk.slack.posts
+
+
+@pytest.mark.parametrize(
+    ("decision", "age", "kept"),
+    [
+        (None, timedelta(0), "gone"),
+        (Decision.APPROVED, timedelta(minutes=1), "decided"),
+        (Decision.APPROVED, timedelta(hours=1), "untouched"),
+    ],
+    ids=["open", "answered just now", "answered long ago"],
+)
+async def test_given_a_lost_record_when_retired_then_no_button_is_left_of_what_may_have_one(
+    decision: Decision | None, age: timedelta, kept: str
+) -> None:
+    desk, told = Desk(), planned()
+    await desk.teller.tell(told)
+    shown = desk.slack.shown[CARD]
+    at = None if decision is None else START - age
+    asked = replace(told.approvals[0], decision=decision, decided_by="U1" if decision else "", decided_at=at)
+    last = Words().answer(reason(Code.STORE_LOST, run=told.id, cluster=told.cluster))
+    await desk.teller.retire(replace(told, approvals=(asked,)), last)
+
+    assert desk.slack.shown[ROOT] == last
+    match kept:
+        case "gone":
+            assert desk.slack.shown[CARD] == last
+        case "decided":
+            assert not any(block["type"] == "actions" for block in desk.slack.shown[CARD].blocks)
+        case _:
+            assert desk.slack.shown[CARD] == shown
