@@ -99,8 +99,10 @@ async def test_given_a_death_at_each_call_when_gone_on_then_each_once_only_call_
     for (run, chat), world, deadly in zip(played, worlds, deaths, strict=True):
         assert run.phase is RunPhase.DONE
         assert once_only(world) == EXPECTED, world.mood
-        assert set(deadly.subjects) >= AWAITED if place is Place.VERIFYING else len(deadly.subjects) >= CALLS
+        assert len(deadly.subjects) >= (1 if place is Place.VERIFYING else CALLS)
         assert max(Counter(chat.posts).values()) == 1
+    # in one world an effect may be complete at the first look already: half a minute passes with each, however many come
+    assert {subject for deadly in deaths for subject in deadly.subjects} >= AWAITED or place is not Place.VERIFYING
 
 
 @pytest.mark.parametrize("place", [Place.INTENT_SAVED, Place.CALLED, Place.BEFORE_OUTCOME, Place.VERIFYING])
