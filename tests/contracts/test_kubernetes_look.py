@@ -1,5 +1,6 @@
 """The Kubernetes port's look, on a pretend cluster over real HTTP."""
 
+import asyncio
 import base64
 import gzip
 import json
@@ -8,7 +9,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.adapters.kubernetes.marker import Marker
 from sandbox.tokens import MASTERS
 from state.errors import PermanentError
 from state.reasons import Code
@@ -111,19 +111,26 @@ async def test_given_a_secret_that_is_no_release_when_looked_at_then_its_labels_
     assert [(found.status, found.chart) for found in releases] == [("pending-install", "")]
 
 
-async def test_given_a_marker_when_looked_at_then_its_annotations_are_told(world: Pretend) -> None:
-    notes = {"gpu-migrate/run": "r-1", "gpu-migrate/fence": "7"}
-    written = await world.ours.write_marker(Marker("bot-1", notes, seconds=60), None)
+async def test_given_a_mark_when_looked_at_then_its_facts_are_told(world: Pretend) -> None:
+    ours = await world.ours.claim({"run": "r-1", "fence": "7", "seconds": "60"}, "bot-1")
+    seen = (await world.ours.look()).marker
+    theirs = await world.ours.claim({"run": "r-2", "fence": "1", "seconds": "60"}, "bot-2")
+    renewed = await world.ours.claim({"run": "r-1", "fence": "8", "seconds": "60"}, "bot-1")
+    await world.ours.unclaim("r-2")
+    left = (await world.ours.look()).marker
+    await world.ours.unclaim("r-1")
 
-    assert written is not None
-    assert (await world.ours.look()).marker == notes
-    assert await world.ours.write_marker(Marker("bot-2", {}, seconds=60), None) is None
-    assert await world.ours.write_marker(Marker("bot-1", notes, seconds=60), written) is not None
-    assert await world.ours.remove_marker(written) is False
-    current = await world.ours.read_marker()
-    assert current is not None
-    assert await world.ours.remove_marker(current) is True
+    assert seen == ours == {"gpu-migrate/run": "r-1", "gpu-migrate/fence": "7", "gpu-migrate/seconds": "60"}
+    assert theirs == ours  # a fresh mark of another run stays
+    assert left == renewed == {**ours, "gpu-migrate/fence": "8"}
     assert (await world.ours.look()).marker == {}
+
+
+async def test_given_two_bots_at_once_when_both_claim_a_cluster_then_one_of_them_has_it(world: Pretend) -> None:
+    claims = (world.ours.claim({"run": f"r-{number}", "seconds": "60"}, f"bot-{number}") for number in range(4))
+    found = await asyncio.gather(*claims)
+
+    assert len({there["gpu-migrate/run"] for there in found}) == 1
 
 
 async def test_given_a_user_without_rights_when_looking_then_the_refusal_is_permanent() -> None:

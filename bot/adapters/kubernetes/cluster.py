@@ -13,7 +13,7 @@ from bot.adapters.kubernetes.claims import Claims
 from bot.adapters.kubernetes.connection import Connection
 from bot.adapters.kubernetes.evictions import Evictions
 from bot.adapters.kubernetes.look import Looker
-from bot.adapters.kubernetes.marker import Marker, Markers
+from bot.adapters.kubernetes.marker import Markers
 from bot.adapters.kubernetes.node_marks import NodeMarks
 from bot.adapters.kubernetes.node_writes import NodeWrites
 from bot.adapters.kubernetes.pace import Pace
@@ -97,24 +97,6 @@ class KubernetesCluster:
                 if node.annotations.get(RUN) == run_id:
                     await NodeMarks(self._connection, self._clock).release(node.worker_id, run_id)
             await Claims(self._markers, self._clock).release(run_id)
-        finally:
-            self._looker.reads.shelf.drop("marker")
-
-    async def read_marker(self) -> Marker | None:
-        """Read the Lease that names the run; None when there is none."""
-        return await self._markers.read()
-
-    async def write_marker(self, marker: Marker, expected: Marker | None) -> Marker | None:
-        """Write it on exactly what was read; None when somebody else wrote in between."""
-        try:
-            return await self._markers.write(marker, expected)
-        finally:
-            self._looker.reads.shelf.drop("marker")
-
-    async def remove_marker(self, expected: Marker) -> bool:
-        """Remove it unless somebody else wrote in between."""
-        try:
-            return await self._markers.remove(expected)
         finally:
             self._looker.reads.shelf.drop("marker")
 
